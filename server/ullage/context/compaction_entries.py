@@ -207,14 +207,14 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class CompactionUndone:
-    """From here on the view is computed as if that compaction had not been."""
+    """The user undid a compaction: from here on the view is computed as if that had not been."""
 
     compaction_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionRedone:
-    """Takes back a `CompactionUndone`."""
+    """The user took back a `CompactionUndone`: that compaction is in force again."""
 
     compaction_id: str
 

@@ -15,17 +15,18 @@ MARK = "[redacted: {kind}]"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a secret of one kind looks like. `hint` stands in each of them and is looked for first: it is fast."""
+    """The form of one kind of secret. `hint` stands in each such secret and is looked for first, which is fast."""
 
     kind: str
     hint: str
     pattern: re.Pattern[str]
     in_long_run: bool = True
-    """Whether the hint stands in a long run (`LONG_RUN`) in each of them."""
+    """Whether the hint stands in a long run (`LONG_RUN`) in each such secret."""
 
 
 def _beginning(word: str, rest: str) -> re.Pattern[str]:
-    """`rest` after `word` where no word goes on: what begins with letters is found several times as fast as what begins with a boundary."""
+    """A pattern for `word`, where no word goes on before it, and then `rest`. A pattern that begins with letters is found several times as
+    fast as one that begins with a boundary."""
     return re.compile(rf"{word}(?<=\b{word}){rest}")
 
 
@@ -58,9 +59,9 @@ SHAPES = (
 )
 NOT_IN_LONG_RUNS = tuple(shape for shape in SHAPES if not shape.in_long_run)
 RUN = bytes(0x61 if byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._") else 0x20 for byte in range(256))
-"""Which bytes a token may have: an `a` for each, a space for all others."""
+"""A table of the bytes that a token may have: an `a` for each, a space for all others."""
 LONG_RUN = b"a" * 20
-"""So many of them, or more, beside each other: few texts have many."""
+"""At least so many such bytes in a row make a long run: few texts have many."""
 
 URL_PASSWORD = re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/@'\"]{3,})(?=@)", re.IGNORECASE)
 HEADER = re.compile(
@@ -74,11 +75,12 @@ NAMES = (
     ("token", re.compile(r"token(?:(?<=_token)|(?<=authtoken)|(?<=auth-token)|(?<=accesstoken)|(?<=access-token))")),
     ("_pwd", re.compile(r"_pwd")),
 )
-"""Of variables, settings and headers that hold secrets, each with what is looked for first: it is fast. They are looked for in lower case,
-and from the letters on that none does without: looking for a choice of names, or for large letters too, takes several times as long."""
+"""The names of variables, settings and headers that hold secrets, each with the letters that are looked for first, which is fast. They are
+looked for in lower case, and from the letters on that none does without: looking for a choice of names, or for large letters too, takes
+several times as long."""
 VALUE = re.compile(r"\w{0,20}['\"]?\s{0,4}(?:=|:=|:(?=\s|['\"])|=>)\s{0,4}(?P<quote>['\"]?)(?P<secret>[^\s'\",;)}\]]{6})")
 VALUE_END = re.compile(r"[\s'\",;)}\]]|\Z")
-"""What follows such a name where a value is assigned to it, up to the sixth character of the value, and where a value ends."""
+"""What follows such a name where a value is assigned to it, up to the value's sixth character; and where a value ends."""
 
 
 def redact(text: str) -> str:
@@ -96,13 +98,13 @@ def redact(text: str) -> str:
     names = [name for hint, name in NAMES if hint in lowered]
     if not names:
         return text
-    if len(lowered) != len(text):  # a letter whose small form is two: places are no longer the same
+    if len(lowered) != len(text):  # a letter became two in lower case: places are no longer the same
         lowered = "".join(letter if len(small := letter.lower()) > 1 else small for letter in text)
     return _redact_assigned(text, sorted(found.end() for name in names for found in name.finditer(lowered)))
 
 
 def _long_runs(text: str) -> str:
-    """All in which most kinds of secrets may stand, with spaces between."""
+    """The runs of the text in which most kinds of secrets may stand, with spaces between them."""
     encoded = text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass")
     runs = encoded.translate(RUN)
     found: list[bytes] = []
@@ -116,7 +118,7 @@ def _long_runs(text: str) -> str:
 
 
 def _redact_assigned(text: str, names: Sequence[int]) -> str:
-    """`text` without the values that are assigned to names; where each name ends, ascending."""
+    """`text` without the values that are assigned to names. `names` are the places at which such names end, ascending."""
     pieces: list[str] = []
     done = ended = 0
     for name in names:
@@ -152,11 +154,12 @@ PLACEHOLDER = re.compile(
 
 
 JUDGED_CHARACTERS = 200
-"""Of a value; what is longer shows by then what it is."""
+"""Characters of a value that are judged: a longer one shows by then what it is."""
 
 
 def _looks_secret(value: str, *, quoted: bool) -> bool:
-    """Whether an assigned value is one, not a placeholder or code: `password = getpass()`, `token: str`, `secret=$TOKEN`."""
+    """Whether an assigned value looks like a secret, not like a placeholder or code: `password = getpass()`, `token: str`,
+    `secret=$TOKEN`."""
     if PLACEHOLDER.match(value):
         return False
     if quoted:

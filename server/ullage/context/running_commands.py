@@ -15,14 +15,14 @@ from ullage.context.entries import Logged, Notice, ToolReturned
 from ullage.context.quoting import in_a_line, quoted
 
 LINE_CHARACTERS = 200
-"""Of a command, and of the last line that it said."""
+"""Characters of a command, and of the last line that it printed."""
 
 TAIL_LINES, TAIL_CHARACTERS = 15, 1_500
-"""Of what a command said last, in the word that it has ended."""
+"""Lines and characters of what a command printed last, in the notice that it has ended."""
 
 
 End: TypeAlias = Literal["exited", "killed", "late", "stopped", "failed"]
-"""How a command came to its end: by itself, by a signal, at its time limit, stopped by somebody; or it could not be run."""
+"""How a command ended: by itself, by a signal, at its time limit, stopped by somebody; or it could not be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +30,34 @@ class RunsNow:
     """A command that was left running, as it is now. Times are Unix seconds."""
 
     id: str
-    """As the model names it: `run1`."""
+    """The id that the model uses for it: `run1`."""
     command: str
     """The command line."""
     tool_use_id: str
-    """Of the call that began it."""
+    """The id of the call that began it."""
     began: float
     last_line: str = ""
-    """The last line that it said, shortened; empty if it said nothing yet."""
+    """The last line that it printed, shortened; empty if it printed nothing yet."""
     unread: int = 0
     """Characters of its output that the model has not read."""
     ended: str = ""
     """How it ended, in a few words; empty while it runs."""
     ended_at: float | None = None
     failed: bool = False
-    """Whether it has ended in failure, and nobody had it stopped."""
+    """Whether it has ended in failure, and not because somebody stopped it."""
     end: End | None = None
-    """The same for programs; None while it runs."""
+    """How it ended, for programs; None while it runs."""
     exit_code: int | None = None
-    """Where it ended by itself."""
+    """Its exit code, if it ended by itself; else None."""
     ports: tuple[int, ...] = ()
-    """Of `localhost`, on which it listens in its sandbox; none are known of a command outside of one."""
+    """Ports of `localhost` on which it listens in its sandbox; empty for a command outside of one, of which none are known."""
 
 
 RUNNING = "These commands are running in the background (`running_command` reads, waits and stops):"
 
 
 def running_text(commands: Iterable[RunsNow], now: float) -> str:
-    """What goes on, for a model that does not see any more how it began; empty if nothing does."""
+    """The words about commands that go on, for a model that no longer sees how they began; empty if none do."""
     lines = [_line(each, now) for each in commands if not each.ended]
     return "\n".join((RUNNING, *lines)) if lines else ""
 
@@ -69,7 +69,8 @@ def _line(each: RunsNow, now: float) -> str:
 
 
 def ended_text(each: RunsNow, tail: str, kept: str) -> str:
-    """That a command has ended, with what it said last that the model has not read. `kept` is where all of its output is; may be empty."""
+    """The words that a command has ended, with what it printed last and the model has not read. `kept` is the path of its whole output;
+    empty if there is none."""
     seconds = max(0.0, (each.ended_at or each.began) - each.began)
     first = f"{each.id} has ended: `{in_a_line(one_line(each.command, LINE_CHARACTERS))}` ({each.ended}, after {how_long(seconds)})."
     lines = tail.strip()[-TAIL_CHARACTERS:].splitlines()[-TAIL_LINES:]
@@ -85,7 +86,7 @@ LOST = "What ran in the background does not run here any more: {}. Start it agai
 
 
 def lost_notice(entries: Iterable[Logged]) -> Notice | None:
-    """What the model has to be told of commands that a log says go on, where nothing does any more; None if there are none."""
+    """The notice that commands which go on by the log do so no longer; None if there are no such commands."""
     left = going_on(entries)
     if not left:
         return None
@@ -93,7 +94,7 @@ def lost_notice(entries: Iterable[Logged]) -> Notice | None:
 
 
 def going_on(entries: Iterable[Logged]) -> Sequence[str]:
-    """The ids of the commands that went on and of whose end the log does not tell."""
+    """The ids of the commands that were left running and whose end the log does not tell."""
     left: dict[str, None] = {}
     for logged in entries:
         match logged.entry:
@@ -108,7 +109,7 @@ def going_on(entries: Iterable[Logged]) -> Sequence[str]:
 
 
 def how_long(seconds: float) -> str:
-    """`12 s`, `3 min`, `2 h 5 min`."""
+    """A duration for people: `12 s`, `3 min`, `2 h 5 min`."""
     whole = max(0, int(seconds))
     if whole < 120:
         return f"{whole} s"

@@ -56,7 +56,7 @@ class EarlySaving:
 
 @dataclass(frozen=True, slots=True)
 class NextCompaction:
-    """When the next compaction comes. Before a call that holds `at` tokens or more, as the gauge counts them, one is made, unless `why`
+    """The claim about the next compaction: one is made before a call that holds `at` tokens or more, as the gauge counts them, unless `why`
     says otherwise."""
 
     why: Why
@@ -145,7 +145,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Decided: nothing is done."""
+    """Decided: nothing is done. `why` says why not."""
 
     why: str
 
@@ -244,7 +244,7 @@ def decide_in_pause(state: State) -> Wait | Prepare | Compact:
 
 
 def next_compaction(state: State) -> NextCompaction:
-    """When the next compaction comes by itself, as things are."""
+    """Tells when the next compaction comes by itself, as things are."""
     if not state.by_itself:
         return NextCompaction("off", None)
     full = state.full

@@ -71,7 +71,7 @@ class Draft:
     """The whole epoch that it was made in. What the API wrote serves in no other: it is bound to each message before it."""
 
     def as_wanted(self, wanted: WantedCompaction) -> Draft:
-        """The same draft for another request: one prepared in the background serves whoever needs it first."""
+        """This draft for another request: one prepared in the background serves whoever needs it first."""
         return replace(self, wanted=wanted)
 
     @property

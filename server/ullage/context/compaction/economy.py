@@ -99,8 +99,8 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class EconomyOptions:
-    """When a compaction is made to save. `patience` is how many times its price must have been paid in carrying the context; None: carrying
-    alone is no reason."""
+    """The terms for a compaction that is made to save. `patience` is how many times its price must have been paid in carrying the context;
+    None: carrying alone is no reason."""
 
     patience: float | None
     when_cold: bool
@@ -128,7 +128,7 @@ class CarriedTokens:
     logged_at: float = 0.0
 
     def and_then(self, *more: Logged) -> CarriedTokens:
-        """The same count with more entries of the log."""
+        """What was carried with more entries of the log."""
         beyond, last_at, logged_at = self.beyond, self.last_at, self.logged_at
         for logged in more:
             if isinstance(logged.entry, Forked):  # the other session has carried it so far, and kept it in the cache
@@ -149,7 +149,8 @@ def took(logged: Iterable[Compaction], policy: str) -> int | None:
 
 
 def since(active: Sequence[Compaction], fixed: int) -> CarriedTokens:
-    """Nothing carried yet after the newest of `active`, the compactions in force. `fixed` are the tokens of system and tools.
+    """The count that begins with the newest of `active`, the compactions in force: nothing is carried yet. `fixed` are the tokens of system
+    and tools.
 
     What one without a summary left (the user took a message out, say) tells nothing of what a summary would leave.
     """

@@ -58,7 +58,7 @@ def outline(path: str, text: str, tokens: int, without: Collection[int] = ()) ->
 
 
 def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
-    """As much text as fits around each of `near_lines` (counted from 1), in at most `tokens` tokens; the beginning of the text where there
+    """The text around each of `near_lines` (counted from 1), as much as fits into `tokens` tokens; the beginning of the text where there
     are none."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     centres = sorted({min(max(line, 1), len(lines)) for line in near_lines}) or [1]

@@ -110,14 +110,14 @@ def _clipped(arrival: Arrival, options: ClipOptions, path_of: Callable[[str], st
 
 
 def _head(content: str, length: int) -> str:
-    """At most `length` characters from the start, whole lines where that keeps enough."""
+    """The beginning of the text, at most `length` characters of it; whole lines if that keeps enough."""
     part = content[:length]
     line_end = part.rfind("\n") + 1
     return part[:line_end] if line_end >= length * LINE_END_WITHIN else part
 
 
 def _tail(content: str, length: int) -> str:
-    """At most `length` characters from the end, whole lines where that keeps enough."""
+    """The end of the text, at most `length` characters of it; whole lines if that keeps enough."""
     part = content[max(len(content) - length, 0) :]
     line_start = part.find("\n") + 1
     return part[line_start:] if 0 < line_start <= len(part) - length * LINE_END_WITHIN else part
@@ -346,8 +346,8 @@ def messages_in(entries: Sequence[Logged]) -> int:
 
 
 def _runs(entries: Sequence[Logged]) -> tuple[bool, bool, int] | None:
-    """For these entries: whether the model speaks first, whether it speaks last, and the number of such stretches; None if nobody
-    speaks."""
+    """Whether the model speaks first in these entries, whether it speaks last, and the number of stretches that one side says; None if
+    nobody speaks."""
     said = [logged.entry for logged in entries if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)]
     sides = [by_model for by_model, _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply))]
     return (sides[0], sides[-1], len(sides)) if sides else None

@@ -30,7 +30,7 @@ ABOUT: Mapping[str, str] = {
     "human": "What you know about the user: wishes, limits, preferences.",
     "task": "What the work is about: its goal, state, findings and next steps.",
 }
-"""What each block is for, in words for the model."""
+"""The purpose of each block, in words for the model."""
 
 ASKED = (
     "Above are the oldest messages of a conversation between a user and a coding agent, which go out of view now; where a summary of "
@@ -51,9 +51,9 @@ class BlockNotEdited(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What the memory blocks hold: named texts that the model keeps with the tool `memory`.
+    """The contents of the memory blocks: named texts that the model keeps with the tool `memory`.
 
-    It is computed from the log: every call of the tool that succeeded is an edit. So they are the same after a restart, in a replay and
+    They are computed from the log: every call of the tool that succeeded is an edit. So they are the same after a restart, in a replay and
     after an undo, and nothing else needs to be kept. The tool itself is in `tools/memory.py`, which makes the same edits.
     """
 
@@ -62,7 +62,7 @@ class Blocks:
     task: str = ""
 
     def text(self, name: str) -> str:
-        """What one block holds. Raises `BlockNotEdited` if there is no block of that name."""
+        """The text of one block. Raises `BlockNotEdited` if there is no block of that name."""
         match name:
             case "persona":
                 return self.persona
@@ -74,7 +74,7 @@ class Blocks:
                 raise BlockNotEdited(f"There is no block {name!r}; there are {', '.join(LIMITS)}")
 
     def with_text(self, name: str, text: str) -> Blocks:
-        """With another text in one block. Raises `BlockNotEdited` if it is too long."""
+        """The blocks with another text in one of them. Raises `BlockNotEdited` if the text is too long."""
         if len(text) > LIMITS[name]:
             raise BlockNotEdited(
                 f"The block `{name}` would have {len(text):,} characters, more than its limit of {LIMITS[name]:,}. "
@@ -90,7 +90,7 @@ class Blocks:
 
 
 def edited(blocks: Blocks, input: Mapping[str, Json]) -> Blocks:
-    """The blocks after one call of the tool with this input, which fits its schema. Raises `BlockNotEdited`."""
+    """The blocks after one call of the tool. `input` is that of the call and fits the tool's schema. Raises `BlockNotEdited`."""
     name, text = str(input.get("block", "")), str(input.get("text", ""))
     before = blocks.text(name)
     if input.get("action") == "append":
@@ -102,7 +102,7 @@ def edited(blocks: Blocks, input: Mapping[str, Json]) -> Blocks:
 
 
 def blocks_of(entries: Sequence[Logged]) -> Blocks:
-    """What the blocks hold after these entries, which begin with the session's first."""
+    """The blocks after these entries, which must begin with the session's first."""
     blocks = Blocks()
     uses: dict[str, ToolUse] = {}
     for logged in entries:
@@ -122,30 +122,31 @@ class MemgptOptions:
     """Letta's numbers (`settings.py`, `services/summarizer/`, `prompts/summarizer_prompt.py`)."""
 
     keep_share: float = 0.7
-    """Of the window: how much may be left. Letta gives 30 % away ..."""
+    """Share of the window that may be left. Letta gives 30 % away ..."""
     first_share: float = 0.4
     """... so it begins with this share of the messages ..."""
     share_step: float = 0.1
-    """... and takes so much more of them as long as too much is left."""
+    """... and takes this much more of them as long as too much is left."""
     words: int = 300
-    """Of a summary."""
+    """Words that a summary may have."""
     summary_characters: int = 50_000
-    """A longer summary is cut off."""
+    """Characters after which a summary is cut off."""
     output_tokens: int = 2_000
-    """Ceiling of the call (ours: 300 words are some 600 tokens)."""
+    """Tokens that the call may write (ours: 300 words are some 600 tokens)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemgptEngine(Unchanging):
-    """Takes the oldest messages out first."""
+    """Takes the oldest messages out first, and shows the memory blocks with the summary."""
 
     options: MemgptOptions = MemgptOptions()
     tools: frozenset[str] = frozenset({TOOL})  # pyrefly: ignore[bad-override]
-    """See `engines/engine.py`: the model is offered `memory` under this engine alone. It pages in with `recall`, which it always has."""
+    """The tools that only this engine offers (see `engines/engine.py`): `memory`. It pages in with `recall`, which the model always has."""
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
-        """The oldest share of the messages goes, up to an answer of the assistant; where that is not enough, all that can."""
+        """The plan to take out the oldest share of the messages, up to an answer of the assistant; where that is not enough, all that can
+        go. None if nothing can."""
         messages = at.projection.messages
         cuts = legal_cuts(messages)
         goal = self.options.keep_share * at.window
@@ -182,12 +183,12 @@ class MemgptEngine(Unchanging):
         return summary_up_to(cut, at, at.count(messages[cut:]) + size, asked)
 
     def _size(self, at: Occasion, gone: Sequence[Message]) -> int:
-        """What stands in their place, about (tokens)."""
+        """About how many tokens stand in the place of the messages that are gone."""
         return SMALLEST + min(self.options.output_tokens // 2, at.count(gone) // 4)
 
 
 def _shown(covered: Covered) -> list[str]:
-    """The blocks for the model: what it wrote there itself, or what the log alone tells."""
+    """The blocks as the model sees them: what it wrote there itself, else what the log alone tells."""
     written = blocks_of(covered.entries)
     told = _by_program(facts(covered.entries, covered.reading))
     parts = [f"{TITLE}\n\nThe tool `{TOOL}` edits them; `recall` opens what is out of view, by entry number or by words."]
@@ -199,7 +200,7 @@ def _shown(covered: Covered) -> list[str]:
 
 
 def _by_program(found: Facts) -> Blocks:
-    """What a program can put into blocks that the model left empty: the user's constraints; the open tasks."""
+    """The blocks that a program can fill from the log, for those that the model left empty: the user's constraints; the open tasks."""
     human = "\n".join(f"- {said.text} (entry {said.seq})" for said in found.constraints)
     task = "\n".join(f"- {task.status}: {task.content}" for task in found.tasks if task.is_open)
     return Blocks(human=human[: LIMITS["human"]], task=task[: LIMITS["task"]])

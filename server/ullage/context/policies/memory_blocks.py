@@ -50,42 +50,43 @@ class MemoryBlocksOptions:
     """LlamaIndex's defaults (`memory/memory.py`, `memory_blocks/fact.py`, `memory_blocks/vector.py`)."""
 
     limit_tokens: int = 30_000
-    """Chat history and blocks together (tokens)."""
+    """Tokens of the chat history and the blocks together."""
     history_ratio: float = 0.7
-    """Of the limit: what the chat history alone may take; the rest is for the blocks."""
+    """Share of the limit that the chat history alone may take; the rest is for the blocks."""
     flush_share: float = 0.1
-    """Of the limit: so much goes at once."""
+    """Share of the limit that is taken out at once."""
     most_facts: int = 50
     recalled: int = 2
-    """Passages."""
+    """The number of passages that are recalled."""
     turn_share: float = 0.7
-    """Of the window. A running turn stays whole, as in LlamaIndex, unless all takes more than this (ours)."""
+    """Share of the window. A running turn stays whole, as in LlamaIndex, unless all together takes more than this (ours)."""
 
     @property
     def history_tokens(self) -> int:
-        """Tokens from which the oldest messages go."""
+        """Tokens of the chat history beyond which the oldest messages are taken out."""
         return int(self.limit_tokens * self.history_ratio)
 
     @property
     def flush_tokens(self) -> int:
-        """Tokens that go at once."""
+        """Tokens that are taken out at once."""
         return int(self.limit_tokens * self.flush_share)
 
     @property
     def block_tokens(self) -> int:
-        """Tokens that there are for the blocks."""
+        """Tokens that the blocks may take."""
         return self.limit_tokens - self.history_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryBlocksEngine(Unchanging):
-    """Takes the oldest messages out first. What goes leaves facts behind."""
+    """Takes the oldest messages out first, and leaves the facts in them behind."""
 
     options: MemoryBlocksOptions = MemoryBlocksOptions()
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
-        """The oldest messages, as many as bring the history under its share, and at least one flush; whole turns where that is possible."""
+        """The plan to take out the oldest messages: enough to bring the history under its share, at least one flush, and whole turns where
+        that is possible. None if nothing is to go."""
         messages = at.projection.messages
         if not messages:
             return None
@@ -101,7 +102,7 @@ class MemoryBlocksEngine(Unchanging):
         return self._flush(at, whole, wanted) or (self._flush(at, cuts, wanted) if must else None)
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The blocks."""
+        """The text of the blocks: the first prompt, the facts and the recalled passages."""
         read = covered.plan.asked.text or "" if covered.plan.asked is not None else ""
         known = _Known.read(read)
         entries = covered.entries
@@ -116,7 +117,7 @@ class MemoryBlocksEngine(Unchanging):
         return SummaryText(redact("\n\n".join([*parts, *([FACTS, "\n".join(lines)] if lines else []), *recalled])))
 
     def _flush(self, at: Occasion, cuts: Sequence[int], wanted: int) -> Plan | None:
-        """The blocks for all up to the first of `cuts` before which enough goes; up to the last where there is none."""
+        """The plan of the blocks for everything up to the first of `cuts` before which enough goes; up to the last where there is none."""
         messages = at.projection.messages
         least = max(wanted, self.options.flush_tokens)
         cut, tokens = 0, 0
@@ -141,7 +142,7 @@ class MemoryBlocksEngine(Unchanging):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the blocks hold before something more flows into them: `upto` is the last entry that they stand for."""
+    """The contents of the blocks before anything is added to them. `upto` is the seq of the last entry that they stand for."""
 
     facts: tuple[str, ...] = ()
     now: str = ""
@@ -149,7 +150,7 @@ class _Known:
 
     @classmethod
     def in_view(cls, projection: Projection) -> _Known:
-        """What is known at a boundary."""
+        """What the blocks that stand in the view hold."""
         now = _plain(_last_prompt(projection.entries))
         shown = "\n".join(text for text in _texts(projection.messages[:1]) if text.startswith(f"{TITLE}\n"))
         made = (each.summarised for each in reversed(projection.active) if each.summarised is not None)
@@ -158,19 +159,19 @@ class _Known:
 
     @classmethod
     def read(cls, text: str) -> _Known:
-        """What `written` gave, at the beginning of what the model was given."""
+        """Reads what `written` gave, from the beginning of the text that the model was given."""
         head, ended, _ = text.partition("\n</known>")
         found = re.match(r"<known upto=\"(\d+)\">\n<now>(.*?)</now>", head)
         return cls(tuple(FACT.findall(head)), found.group(2), int(found.group(1))) if found and ended else cls()
 
     def written(self) -> str:
-        """For the model, and to be read again."""
+        """The contents as text, for the model and for `read`."""
         lines = [f'<known upto="{self.upto}">', f"<now>{self.now}</now>", *(f"<fact>{fact}</fact>" for fact in self.facts), "</known>"]
         return "\n".join(lines)
 
 
 def _without_memory(messages: Sequence[Message]) -> list[Message]:
-    """The messages without the block texts of an earlier time."""
+    """The messages without the texts of earlier blocks."""
     kept: list[Message] = []
     for message in messages:
         pairs = [
@@ -188,7 +189,8 @@ def _texts(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _new_facts(entries: Sequence[Logged], told: str | None) -> list[str]:
-    """What the model told, or what a program can tell: what the user wants, what was decided and what was changed."""
+    """The facts that the model told. Without them, those that a program can tell: what the user wants, what was decided and what was
+    changed."""
     if told is not None:
         return [fact for line in FACT.findall(told) or told.splitlines() if (fact := _plain(line.strip().removeprefix("- ")))]
     found = facts(entries)
@@ -201,12 +203,12 @@ def _new_facts(entries: Sequence[Logged], told: str | None) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A fact on one line that ends no block."""
+    """A fact on one line, with nothing in it that could end a block."""
     return one_line(re.sub(r"</?(?:fact|now|known)>", " ", text), FACT_CHARACTERS).strip()
 
 
 def _fitting(lines: Sequence[str], tokens: int) -> list[str]:
-    """The newest lines that fit."""
+    """The newest lines that fit into `tokens` tokens."""
     kept: list[str] = []
     for line in reversed(lines):
         tokens -= estimate_text(line) + 1
@@ -230,7 +232,7 @@ def _last_prompt(entries: Sequence[Logged]) -> str:
 
 
 def _recalled(entries: Sequence[Logged], query: str, most: int) -> list[tuple[int, str]]:
-    """The passages that share the rarest words with the query, in their order. LlamaIndex compares embeddings."""
+    """The passages that share the rarest words with the query, at most `most`, in log order. LlamaIndex compares embeddings."""
     passages = [(logged.seq, text) for logged in entries for text in _said(logged)][1:]  # the first prompt stands above
     words_of = [_words(text) for _, text in passages]
     wanted = _words(query)
@@ -242,7 +244,7 @@ def _recalled(entries: Sequence[Logged], query: str, most: int) -> list[tuple[in
 
 @lru_cache(maxsize=16_384)
 def _words(text: str) -> frozenset[str]:
-    """The words of a passage, kept since the same passages are looked at each time."""
+    """The words of a passage. They are remembered, since the same passages are looked at each time."""
     return frozenset(word.casefold() for word in _WORD.findall(text))
 
 

@@ -19,16 +19,16 @@ from ullage.context.policy import Policy, RestoreOptions
 
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 NUMBERED = re.compile(r"^\s*+\d++[\t→:|]|^\S{0,300}[/\\.]\S{0,300}:\d++[:-]")
-"""A line of a file with its number, or one that a search found. Bounded: it is tried at every line, however long."""
+"""A line of a file with its number, or one that a search found. The pattern is bounded: it is tried at every line, however long."""
 CHANGED = re.compile(r"^(?:[+-]|@@ |diff |index )")
 HUNK = re.compile(r"^@@ |^\+\+\+ ", re.MULTILINE)
-"""A text with such a line shows changes; in others a line that begins with a dash is an item of a list."""
+"""A line that shows that a text consists of changes. In other texts a line that begins with a dash is an item of a list."""
 INDENTED = re.compile(r"^(?:\t| {4})")
 CODE_END = re.compile(r"[;{}()\[\]=>,]\s*$")
 PLAIN_WORD = re.compile(r"^[^\W\d_]+,?$")
-"""One that ends a sentence stays, so that sentences can be told apart."""
+"""A word that may go. A word that ends a sentence stays, so that sentences can be told apart."""
 PUNCTUATION_SHARE = 0.15
-"""Of a line's characters without spaces: in prose it is about 0.03, in code more than 0.2."""
+"""Share of a line's characters without spaces, above which it looks like code: in prose it is about 0.03, in code more than 0.2."""
 REST = UllageEngine()
 
 
@@ -45,26 +45,26 @@ USUAL = _words(
     would you your
     """
 )
-"""English words that stand everywhere. Other languages go by how often a word stands in the text alone."""
+"""English words that stand everywhere. In other languages only counts how often a word stands in the text."""
 TURNING = _words(
     """
     but cannot denied error errors except exception fail failed failing fails failure fatal invalid missing must neither never no none
     nor not nothing only refused timeout undefined unexpected unknown unless warning without wrong
     """
 )
-"""Words that turn a sentence around, or are what is looked for in an output."""
+"""Words that turn a sentence around, or that people look for in an output."""
 
 
 @dataclass(frozen=True, slots=True)
 class PruneOptions:
-    """How much is left out."""
+    """How much of a result is left out."""
 
     rate: float = 0.5
-    """At least this many of a text's characters stay (LLMLingua's default for `compress_prompt`)."""
+    """Share of a text's characters that stays at least (LLMLingua's default for `compress_prompt`)."""
     smallest_characters: int = 4_000
-    """A shorter result stays whole (ours: about a thousand tokens)."""
+    """Characters up to which a result stays whole (ours: about a thousand tokens)."""
     smallest_gain_share: float = 0.1
-    """Of the characters. Where less would go the result stays whole (ours)."""
+    """Share of the characters. Where fewer would go, the result stays whole (ours)."""
 
 
 PRUNE = PruneOptions()
@@ -72,7 +72,7 @@ PRUNE = PruneOptions()
 
 @dataclass(frozen=True, slots=True)
 class TokenPruneEngine(Unchanging):
-    """Prunes on arrival; what is still too long is clipped, and where the context is full it is as with `ullage`.
+    """Prunes results on arrival. What is still too long is clipped, and where the context is full it does the same as `ullage`.
 
     A word that stands often in the text says little each time, and so does a word that stands everywhere. Code, numbers, names, paths and
     words that turn a sentence around stay.
@@ -82,7 +82,7 @@ class TokenPruneEngine(Unchanging):
     rest: UllageEngine = REST
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Long results without the words that say little; head and tail of what is too long even so."""
+        """The results, long ones without the words that say little. Those that are still too long keep their head and tail."""
         longest = self.rest.options.clip.result_characters
         arrived: list[Clip] = []
         for arrival in arrivals:
@@ -93,16 +93,17 @@ class TokenPruneEngine(Unchanging):
         return tuple(arrived)
 
     def plan(self, at: Occasion) -> Plan | None:
-        """As `ullage`."""
+        """The plan that `ullage` makes."""
         return self.rest.plan(at)
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """As `ullage`."""
+        """The summary that `ullage` makes."""
         return self.rest.summarise(covered)
 
 
 def pruned(arrival: Arrival, options: PruneOptions, path_of: Callable[[str], str]) -> Clip:
-    """A result without the words that say least, and a line on where the whole is; whole where it is short or hardly anything can go."""
+    """A result without the words that say least, and with a line on where the whole is. It stays whole if it is short or hardly anything
+    can go."""
     content = arrival.content
     whole = Clip(content, clipped=False, characters=len(content))
     if len(content) <= options.smallest_characters:
@@ -129,7 +130,7 @@ class _Word:
 
 
 def _without(text: str, most: int) -> str:
-    """The text less its least telling words, at most `most` characters of them."""
+    """The text without its least telling words, at most `most` characters of them."""
     words = sorted(_prunable(text), key=lambda word: (word.information, word.start))
     gone: list[_Word] = []
     for word in words:
@@ -146,7 +147,7 @@ def _without(text: str, most: int) -> str:
 
 
 def _prunable(text: str) -> Iterator[_Word]:
-    """The plain words of prose but for the first of each line, so that no line goes altogether."""
+    """The plain words of prose, without the first of each line, so that no line goes as a whole."""
     prose = list(_prose(text))
     counts = Counter(_bare(match.group()) for start, end in prose for match in re.finditer(r"\S+", text[start:end]))
     total = sum(counts.values())
@@ -162,7 +163,7 @@ def _prunable(text: str) -> Iterator[_Word]:
 
 
 def _prose(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the lines that do not look like code."""
+    """The start and the end of each line that does not look like code."""
     fenced = False
     start = 0
     shows_changes = HUNK.search(text) is not None

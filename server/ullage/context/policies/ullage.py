@@ -37,14 +37,15 @@ from ullage.context.view.log_places import joined, place_of, said_of
 from ullage.context.view.projection import Projection
 
 WEIGHED = 1_000
-"""Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
+"""Entries at the end whose words are counted as the model in use would count them; for older ones the estimate is good enough."""
 NEWEST = 4
-"""Times the tokens that a summary must cover to be as long as one gets: of this many of the newest, a plan is tried first."""
+"""Factor for the tokens that a tail takes and that make a summary as long as one gets: a plan is tried first from so many tokens of the
+newest messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class UllageEngine(Unchanging):
-    """Refer and clip on arrival; at the threshold a program summary of all but a short tail.
+    """Refers and clips on arrival; at the threshold makes a program summary of all but a short tail.
 
     There is no upkeep: between two compactions the prefix only grows.
     """
@@ -52,14 +53,14 @@ class UllageEngine(Unchanging):
     options: UllageOptions = field(default_factory=UllageOptions)
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results that stand in view already give way to a reference, those over their limit to their head and tail."""
+        """The results. Those that stand in view already give way to a reference, those over their limit to their head and tail."""
         referred = refer(arrivals, self.options.repeat, path_of)
         shorter = [replace(each, content=known.content) if known else each for each, known in zip(arrivals, referred, strict=True)]
         clips = clip(shorter, self.options.clip, path_of)
         return tuple(first or second for first, second in zip(referred, clips, strict=True))
 
     def plan(self, at: Occasion) -> Plan | None:
-        """Cheap moves where they suffice, else a summary."""
+        """The cheap moves where they suffice, else a summary; None if there is nothing to gain."""
         options = _within_room(self.options, summary_room(at.threshold))
         if at.trigger == "reactive":
             return reactive_plan(at.projection, options, at.threshold, at.count, brief)
@@ -70,8 +71,8 @@ class UllageEngine(Unchanging):
         return usual_plan(at.projection, options, at.threshold, at.count, brief)
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The program summary, and what the model wrote beside it."""
-        # A name is of use beside its file, and what was done last is the likeliest needed: the program summary is of the tail, too.
+        """The program summary, with what the model wrote for it."""
+        # The program summary is made of the tail, too: a name is of use beside its file, and what was done last is the likeliest needed.
         entries = joined(covered.entries, covered.tail)
         staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
         found = facts(entries, covered.reading)
@@ -80,7 +81,8 @@ class UllageEngine(Unchanging):
 
 
 def _beside_the_newest_turn(at: Occasion, options: UllageOptions) -> Plan | None:
-    """To save, nothing of the newest turn is touched: the user may be reading it. None if there is nothing to gain without it.
+    """The plan that leaves the newest turn alone, for a compaction that is to save: the user may be reading it. None if there is nothing to
+    gain.
 
     Old results are not cleared alone: that would free little and cost the cache.
     """
@@ -99,23 +101,24 @@ def _beside_the_newest_turn(at: Occasion, options: UllageOptions) -> Plan | None
 
 
 def _within_room(options: UllageOptions, room: int) -> UllageOptions:
-    """With the user's words counted as the summary will quote them: in a small window not all of them."""
+    """The options with the user's words counted as the summary will quote them: in a small window not all of them."""
     words = min(options.summary.user_message_tokens, int(room * USER_SHARE))
     return replace(options, summary=replace(options.summary, user_message_tokens=words))
 
 
 def _with_short_tail(options: UllageOptions, used: int) -> UllageOptions:
-    """For a compaction that somebody asked for: the tail is at most a quarter of what is there now.
+    """The options for a compaction that somebody asked for: the tail is at most a quarter of what is there now.
 
-    Without it a short conversation would be all tail, and a click would do nothing.
+    Without that a short conversation would be all tail, and a click would do nothing.
     """
     tail = min(options.summary.tail_tokens, used // 4)
     return replace(options, summary=replace(options.summary, tail_tokens=tail))
 
 
 RESTORED = RestoreOptions(more_files=10, file_tokens=19_540, total_tokens=19_540, tests_share=0.7, nearby_share=0.07, room_share=0.5)
-"""Chosen by hand on recorded sessions; `ullage replay --policy fitted` chooses them anew without each project. Tests are edited often and
-read again less than the code that they are about: any weight from a quarter to 0.7 held more than 1. One file may take all the room."""
+"""What is read again. The numbers were chosen by hand on recorded sessions; `ullage replay --policy fitted` chooses them anew without each
+project. Tests are edited often and read again less than the code that they are about: any weight from a quarter to 0.7 held more than 1.
+One file may take all the room."""
 
 
 ULLAGE = Policy(
@@ -167,7 +170,7 @@ def usual_plan(
 
 
 def _from_the_newest(projection: Projection, options: UllageOptions, tail: int, count: Count) -> Plan | None:
-    """The summary that is planned of the whole view, from its newest messages alone; None if these do not tell.
+    """The plan of a summary of the whole view, made from its newest messages alone; None if these do not tell enough.
 
     In a very long view nearly all is covered by the summary. How much that would take with its results cleared makes no difference any more
     once the summary is as long as one gets, so nothing of it need be looked at.
@@ -219,13 +222,13 @@ class _Moves:
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None
     sizes: MessageSizes
-    """Of the messages after the clearing, those that are snipped among them."""
+    """The tokens of the messages after the clearing, also of those that are snipped."""
     tokens: int
-    """Of all that is left."""
+    """The tokens of all messages that are left."""
 
 
 class _View:
-    """The view that is planned for, or its messages from a legal cut on, with what they take."""
+    """The view that is planned for, or its messages from a legal cut on, with their tokens."""
 
     def __init__(self, projection: Projection, count: Count, start: int = 0) -> None:
         self.projection = projection
@@ -242,21 +245,21 @@ class _View:
         return self.projection.entries[-1].seq if self.projection.entries else 0
 
     def with_moves(self, cleared: tuple[Cleared, ...]) -> _Moves:
-        """The view with these results cleared."""
+        """The moves that clear these results, with the tokens that are left then."""
         sizes = MessageSizes(sizes_after(self.messages, self._now, cleared, self.count))
         return _Moves(cleared, None, sizes, sizes.total)
 
     def last_seq_before(self, cut: int) -> int:
-        """Up to which entry a cut leaves all behind."""
+        """The seq of the last entry before a cut."""
         return self.projection.last_seq_before(self._start + cut)
 
     def cut_from(self, start: int) -> int:
-        """The first legal cut at or after a message; the last legal one where there is none."""
+        """The first legal cut at or after message `start`; the last legal one if there is none."""
         return min((cut for cut in self.cuts if cut >= start), default=self.cuts[-1])
 
 
 def _with_snip(view: _View, cleared: _Moves, options: UllageOptions, digest: Digest) -> _Moves:
-    """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
+    """A snip, then clearing; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
     snipped = snip(view.projection, options.snip, digest)
     if snipped is None:
         return cleared
@@ -266,17 +269,17 @@ def _with_snip(view: _View, cleared: _Moves, options: UllageOptions, digest: Dig
 
 
 def _alone(moves: _Moves, view: _View) -> Plan | None:
-    """Cheap moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
+    """The plan of cheap moves alone; None if they gain nothing. That old thinking goes with any compaction is a gain, too."""
     if moves.tokens >= view.tokens:
         return None
     return Plan(view.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
 
 
 def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], options: SummaryOptions) -> Plan | None:
-    """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
+    """A summary of what is before the first of `cuts` that has anything new before it, with old results cleared after it.
 
-    Nothing is snipped beside it: it takes the place of the middle too. None if there is no such cut with which the summary
-    would make the context smaller than clearing alone does.
+    Nothing is snipped beside it: it takes the place of the middle, too. None if with no such cut the summary would make the context smaller
+    than clearing alone does.
     """
     tried = (_with_summary_to(view, cleared, cut, options) for cut in cuts if has_news(view.projection, view.messages[:cut]))
     return next((each for each in tried if each is not None), None)
@@ -295,7 +298,7 @@ def _with_summary_to(view: _View, cleared: _Moves, cut: int, options: SummaryOpt
 
 
 def _summary_tokens(covered: Sequence[Logged], tokens: int, options: SummaryOptions, count: Count) -> int:
-    """What the summary will take, as far as can be said before it is written: the user's words and a share of the rest."""
+    """Tokens that the summary will take, as far as can be told before it is written: the user's words and a share of the rest."""
     newest = max(len(covered) - WEIGHED, 0)
     words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
     said = count([Message("user", words, (0,) * len(words))]) if words else 0
@@ -308,12 +311,12 @@ def _summary_tokens(covered: Sequence[Logged], tokens: int, options: SummaryOpti
 
 
 def _words_of_the_user(entries: Sequence[Logged]) -> tuple[int, ...]:
-    """Tokens of each message (estimate)."""
+    """Tokens of each of the user's messages, by the estimate."""
     return tuple(estimate_text(logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
 
 
 def _prelude_tokens(projection: Projection, count: Count) -> int:
-    """What system and tools take, by the same measure as the messages."""
+    """Tokens of system prompt and tools, by the same measure as the messages."""
     prelude = projection.prelude
     if prelude is None:
         return 0

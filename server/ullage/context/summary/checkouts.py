@@ -19,9 +19,9 @@ from ullage.context.view.fold import NO_OUTPUT
 
 MOST_CHECKOUTS = 20
 COMMAND_CHARACTERS, PRINTED_CHARACTERS = 2_000, 8_000
-"""Of a command, and of what it printed, that are looked at."""
+"""Characters of a command, and of what it printed, that are looked at."""
 NAME_CHARACTERS, FOLDER_CHARACTERS = 80, 200
-"""Of a branch, and of a folder from its end."""
+"""Characters of a branch, and of the end of a folder, that are kept."""
 
 _PLACE = re.compile(r"""(?:\A|[;&|\n])[ \t]*(?:cd|git[ \t]+-C)[ \t]+("[^"\n]+"|'[^'\n]+'|[^\s;&|]+)""")
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory")
@@ -32,13 +32,13 @@ _OWN_WORDS = re.compile(
 )
 """A part of a command that prints what git says, and no text of a file, a message or a page that may look the same."""
 _FILTER = re.compile(r"\s*(?:head|tail|e?grep|sort|wc)\b|\s*cat\s*\Z")
-"""What stands behind a pipe and prints nothing of its own."""
+"""A program after a pipe that prints nothing of its own."""
 _ASKING = re.compile(r"\bgit\b[^|;&\n]*?\sstatus\b([^|;&\n]*)")
 _CHANGING = re.compile(r"\bgit\b[^|;&\n]*?\s(?:add|commit|stash|restore|reset|checkout|switch|pull|merge|rebase)\b")
 _BRANCHING = re.compile(r"\bgit\b[^|;&\n]*?\s(?:switch|checkout|commit)\b")
 _SHORT = re.compile(r"\s(?:-\w*s\w*|--short|--porcelain)\b")
 _IN_PART = re.compile(r"\s(?:-uno|--untracked-files=no|-\w*z\w*|--)(?:\s|\Z)|\s[^\s-]|--porcelain=")
-"""Options with which a status does not tell of all, or in another form."""
+"""Options with which a status does not tell of everything, or tells it in another form."""
 _SHORT_HEAD = re.compile(
     r"^## (?:No commits yet on )?(\S{1,250}?|HEAD \(no branch\))(?:\.\.\.(\S{1,250}))?"
     r"(?: \[((?:ahead|behind) [0-9]{1,9}(?:, behind [0-9]{1,9})?|gone)\])?$",
@@ -57,14 +57,14 @@ _SWITCHED = re.compile(r"^Switched to (?:a new )?branch '([^'\n]+)'|^\[([^\]\s]+
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """One checkout, as git told of it last. `counts` are numbers of files by what is with them; None if not known, or no longer."""
+    """One checkout, as git told of it last. `counts` are the numbers of files in each state; None if they are not known, or no longer."""
 
     folder: str
-    """As it was named in the call; empty where it was not."""
+    """The folder as the call named it; empty if it named none."""
     seq: int
     branch: str = ""
     apart: str = ""
-    """How far it is from the branch that it follows, in words."""
+    """How far the branch is from the one that it follows, in words; empty if that is not known."""
     counts: tuple[tuple[str, int], ...] | None = None
 
 
@@ -75,18 +75,18 @@ class Checkouts:
         self._of: dict[str, Checkout] = {}
 
     def copy(self) -> Checkouts:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = Checkouts()
         other._of = self._of.copy()
         return other
 
     def add(self, call: Call) -> None:
-        """The next call that ran git and did not fail."""
+        """Takes in the next call that ran git and did not fail."""
         command = WRITTEN.sub(" ", (call.command or "")[:COMMAND_CHARACTERS])
         bare = without_quoted(command)
         places = _PLACE.findall(command)
         if len(places) > 1:
-            return  # whose words are whose cannot be told
+            return  # it cannot be told which words are about which folder
         folder = self._folder(call, places)
         known = found = self._of.get(folder, Checkout(folder, call.seq))
         says = all(map(_is_gits_word, _PARTS.split(bare)))
@@ -104,11 +104,11 @@ class Checkouts:
             self._put(found)
 
     def all(self) -> tuple[Checkout, ...]:
-        """The one told of last at the end."""
+        """All checkouts; the one that git told of last comes last."""
         return tuple(self._of.values())
 
     def _folder(self, call: Call, places: list[str]) -> str:
-        """Where no folder is named, the last one that was is meant, if there is no other."""
+        """The folder of the checkout that a call is about. If it names none and there is just one checkout, it is that one's."""
         named = next((folder for key in _FOLDER_KEYS if isinstance(folder := call.input.get(key), str) and folder), "")
         folder = in_a_line(redact(places[0].strip("'\"") if places else named)).rstrip("/")[-FOLDER_CHARACTERS:]
         return next(iter(self._of)) if not folder and len(self._of) == 1 else folder
@@ -123,13 +123,13 @@ class Checkouts:
 
 
 def _is_gits_word(part: str) -> bool:
-    """Whether what a part of a command prints is said by git."""
+    """Whether everything that a part of a command prints is said by git."""
     first, *filters = part.split("|")
     return _OWN_WORDS.match(first) is not None and all(map(_FILTER.match, filters))
 
 
 def _told(known: Checkout, seq: int, printed: str, *, short: bool, whole: bool) -> Checkout:
-    """What a status says; `known` itself where it says nothing. Files are counted of a `whole` one alone."""
+    """The checkout with what a status says; `known` itself if it says nothing. Files are counted only in a `whole` status."""
     if short:
         head = _SHORT_HEAD.search(printed)
         counts = _short_counts(printed[head.end() :] if head else printed) if whole else None

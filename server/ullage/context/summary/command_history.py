@@ -15,25 +15,25 @@ from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
 CALLS_FOR_ERRORS = 1_000
-"""The newest: an error that was not met again since has gone, or `recall` finds it."""
+"""Newest calls in which errors are looked for: an older error that was not met again has gone, or `recall` finds it."""
 MOST_COMMANDS = 2_000
-"""Different ones, those that ran last: many times more than a program summary has room for."""
+"""Different commands that are kept, those that ran last: many times more than a program summary has room for."""
 LONGEST_KEY = 200
-"""Characters of a command that is kept to be known again."""
+"""Characters up to which a command is its own key; a longer one is known by its hash."""
 ERROR_CHARACTERS = 120
 SEARCHED_CHARACTERS = 3_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
 LAST_OPEN = 3
 CHANGED_NAMED = 4
 NOT_RUN = ("Sibling tool call errored",)
-"""What Claude Code says of a call that it left out since another one beside it had failed."""
+"""Beginnings of what Claude Code says of a call that it left out since another one beside it had failed."""
 CHANGES_LOOKED_AT = 60
-"""Since an error came up, for the files among them that are named with it."""
+"""Changes since an error came up that are looked at, for the files that are named with the error."""
 OTHER_WAY_CHARACTERS = 60
 FAMILY_CHARACTERS = 2_000
-"""Of a command that are looked at for what it runs."""
+"""Characters of a command that are looked at for the programs that it runs."""
 MATCHED_CHARACTERS = 500
-"""Of a line; a longer one is packed data."""
+"""Characters of a line that are looked at; a longer one is packed data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class CommandFact:
     command: str
     runs: int
     ended: str
-    """`ok`, `failed`, `exit N`, `ran` where the log does not tell how it ended, or `refused by the user`."""
+    """How it ended: `ok`, `failed`, `exit N`, `ran` if the log does not tell, or `refused by the user`."""
     last_line: str
-    """The last line that it printed, shortened; may be empty."""
+    """The last line that it printed, shortened; empty if there was none."""
     seq: int
     only_looks: bool = False
-    """It listed, printed or searched: what it showed is past, and what matters of it is among the names."""
+    """Whether it listed, printed or searched: what it showed is past, and what matters of it is among the names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +57,24 @@ class ErrorFact:
 
     text: str
     source: str
-    """The command or tool that gave it."""
+    """The command or tool that gave the error."""
     seq: int
     fix: str
     """What was changed before the same call worked; empty if it has not worked since."""
     tried: tuple[str, ...]
-    """Files that were changed since, where it has not worked yet."""
+    """Files that were changed since, if the call has not worked yet."""
     words: str = ""
-    """What the agent said of it right after it."""
+    """What the agent said about it right after it; empty if nothing."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not known to be fixed."""
+        """Whether it is not known that the error was fixed."""
         return not self.fix
 
 
 def command_history(calls: Iterable[Call]) -> tuple[CommandFact, ...]:
-    """One fact a command, the last run last. Where it ran and how much of its output was wanted makes no other command of it."""
+    """One fact for each command, the one that ran last at the end. Where it ran and how much of its output was wanted make no
+    difference."""
     history = CommandHistory()
     for call in calls:
         history.add(call)
@@ -81,14 +82,14 @@ def command_history(calls: Iterable[Call]) -> tuple[CommandFact, ...]:
 
 
 class CommandHistory:
-    """The commands of a session as it goes on; of those that ran longest ago no more than are ever told is kept."""
+    """The commands of a session as it goes on. Of those that ran longest ago it keeps no more than is ever told."""
 
     def __init__(self) -> None:
         self._latest: dict[str, tuple[Call | CommandFact, int]] = {}
-        """The last call of each, or what there is to tell of it, and how often it ran."""
+        """For each command its last call, or what there is to tell of that, and how often it ran."""
 
     def add(self, call: Call) -> None:
-        """The next call of the session."""
+        """Takes in the next call of the session."""
         if call.plain is None:
             return
         key = _key(call.plain)
@@ -98,26 +99,26 @@ class CommandHistory:
             del self._latest[next(iter(self._latest))]
 
     def settle(self) -> None:
-        """Lets go of the calls."""
+        """Keeps of each call only what there is to tell of it, so that the call itself need not stay in memory."""
         for key in reversed(self._latest):
             last, runs = self._latest[key]
             if isinstance(last, CommandFact):
-                return  # and so are all that ran before
+                return  # and so is every command that ran before it
             self._latest[key] = (_command_fact(last, runs), runs)
 
     def copy(self) -> CommandHistory:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = CommandHistory()
         other._latest = self._latest.copy()
         return other
 
     def facts(self) -> tuple[CommandFact, ...]:
-        """One a command, the last run last."""
+        """One fact for each command, the one that ran last at the end."""
         return tuple(last if isinstance(last, CommandFact) else _command_fact(last, runs) for last, runs in self._latest.values())
 
 
 def _key(plain: str) -> str:
-    """The command, or what stands for a long one."""
+    """The key by which a command is recognised: itself, or a hash of a long one."""
     return plain if len(plain) <= LONGEST_KEY else f"{len(plain)} {blake2b(plain.encode(errors='replace'), digest_size=16).hexdigest()}"
 
 
@@ -128,31 +129,31 @@ def _command_fact(call: Call, runs: int) -> CommandFact:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a call says of errors."""
+    """What a call tells about errors."""
 
     seq: int
     key: str
-    """Tells it from other calls; empty if it says nothing."""
+    """A text that tells the call from others; empty if the call tells nothing."""
     source: str
     error: str | None
-    """None if it worked."""
+    """The line that says what went wrong; None if the call worked."""
     changed: tuple[str, ...]
     family: frozenset[str] = frozenset()
-    """What it ran, without the arguments: another call of it that works says that the way was found."""
+    """The programs that it ran, without their arguments. That another call of these works shows that a way was found."""
     words: str = ""
 
 
 class ErrorHistory:
-    """The errors of the newest calls of a session, as it goes on; the same one from the same call only once, where it came last.
+    """The errors of the newest calls of a session, as it goes on. The same error from the same call counts once, where it came last.
 
-    That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
+    That a tool could not read or edit a file as it was asked to is no error here: the agent saw it and went on in another way.
     """
 
     def __init__(self) -> None:
         self._steps: deque[_Step] = deque(maxlen=CALLS_FOR_ERRORS)
 
     def add(self, call: Call) -> None:
-        """The next call of the session."""
+        """Takes in the next call of the session."""
         changed = tuple(_changed(call))
         if call.returned.refusal is not None or (call.command is None and call.is_of_a_file):
             self._steps.append(_Step(call.seq, "", "", None, changed))
@@ -165,7 +166,7 @@ class ErrorHistory:
             self._steps.append(_Step(call.seq, _key(call.plain or call.source), call.source, error, changed, ran))
 
     def add_words(self, words: str) -> None:
-        """What the agent said next: of the errors that came right before it."""
+        """Takes in what the agent said next, which is about the errors that came right before it."""
         for place in range(len(self._steps) - 1, -1, -1):
             step = self._steps[place]
             if step.error is None or step.words:
@@ -173,13 +174,13 @@ class ErrorHistory:
             self._steps[place] = replace(step, words=words)
 
     def copy(self) -> ErrorHistory:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = ErrorHistory()
         other._steps = self._steps.copy()
         return other
 
     def facts(self) -> tuple[ErrorFact, ...]:
-        """In order; the same one from the same call only once, where it came last."""
+        """The errors in order. The same error from the same call is there once, where it came last."""
         return _errors_of(self._steps)
 
 
@@ -229,7 +230,7 @@ def _changed(call: Call) -> list[str]:
 
 
 def last_open(errors: Sequence[ErrorFact]) -> tuple[ErrorFact, ...]:
-    """Those that no summary may lose."""
+    """The newest errors that are not fixed, which no summary may lose."""
     return tuple(error for error in errors if error.is_open)[-LAST_OPEN:]
 
 
@@ -243,12 +244,12 @@ class _Pending:
     words: str = ""
 
     def changed(self, changes: Sequence[str]) -> tuple[str, ...]:
-        """The first files that were changed since it came up."""
+        """The first files that were changed since the error came up."""
         since = changes[self.changes_before : self.changes_before + CHANGES_LOOKED_AT]
         return tuple(dict.fromkeys(since))[:CHANGED_NAMED]
 
     def fact(self, fix: str, changes: Sequence[str]) -> ErrorFact:
-        """What there is to tell of it."""
+        """The fact about this error. `fix` is what was changed before the call worked; empty if it has not."""
         return ErrorFact(self.text, self.source, self.seq, fix, self.changed(changes), self.words)
 
 
@@ -286,15 +287,15 @@ def error_line(output: str) -> str:
 
 
 WRAPPED = re.compile(r"^<\w+>|</\w+>$")
-"""Some agents wrap what a tool says of its failure in a tag."""
+"""The tag that some agents put around what a tool says of its failure."""
 
 
 ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ", "Output:")
-"""What the tools of Ullage, Claude Code and Codex add of their own."""
+"""Beginnings of lines that the tools of Ullage, Claude Code and Codex add to an output."""
 
 
 def last_line(output: str) -> str:
-    """The last line with a word in it, shortened; empty if there is none. What a tool adds itself is no such line."""
+    """The last line with a word in it, shortened; empty if there is none. Lines that a tool adds do not count."""
     for line in reversed(output[-2_000:].splitlines()):
         stripped = line.strip()
         if any(map(str.isalnum, stripped)) and not stripped.startswith(ADDED_LINES) and not EXIT_CODE.fullmatch(stripped):
@@ -315,7 +316,7 @@ CHECKS = {
     "lint": re.compile(r"lint\b|\bruff\b|\bcredo\b|\bclippy\b|\bbiome\b|\brubocop\b|\bshellcheck\b|\bflake8\b|\bgo vet\b"),
     "build": re.compile(rf"{_RUNNER}{_OPTIONS}(?:build|compile|assemble|package)\b|^make$|\bwebpack\b|\bvite build\b"),
 }
-"""What looks at the work and says whether it holds."""
+"""Commands that look at the work and say whether it holds, by kind."""
 WRITTEN = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)(?:\n[ \t]*+\1\b|\Z)", re.DOTALL)
 """Text that is handed to a command as a file (a here-document). It may hold quotes of any kind, so it is taken out first."""
 SAID = re.compile(
@@ -323,10 +324,10 @@ SAID = re.compile(
     r"\b(?:rg|[ef]?grep|pgrep|ag|ps)\s(?:\"[^\"]*\"|'[^']*'|[^|;&\n'\"])*",
     re.DOTALL,
 )
-"""What a command only says or looks for: the text of a commit or of an issue; a pattern. No check was run there."""
+"""What a command only says or searches for: the text of a commit or of an issue; a pattern. A check that is named there was not run."""
 
 
 def checks_in(command: str) -> list[str]:
-    """The kinds of checks that a command runs."""
+    """The kinds of checks that a command runs (see `CHECKS`)."""
     done = SAID.sub(" ", WRITTEN.sub(" ", command))
     return [kind for kind, pattern in CHECKS.items() if pattern.search(done)]

@@ -28,37 +28,38 @@ from ullage.context.summary.task_list import ListedTask as ListedTask
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000
-"""Entries at the end that are known one by one: names are looked for in the newest of them, and a summary may be of a few less than all."""
+"""Entries at the end that are kept one by one: names are looked for in the newest of them, and a summary may leave out a few of the
+last."""
 AT_ONCE = 128
 """Entries that are settled together."""
 LEAST = 400
-"""Entries at the end that a summary looks at one by one (`names.RECENT_ENTRIES`): one that ends too early for that is read by itself."""
+"""Entries at the end that a summary looks at one by one (`names.RECENT_ENTRIES`). A log that ends too early for that is read by itself."""
 
 
 class Reading:
-    """The entries of one log that were read so far."""
+    """What was read of the entries of one log so far."""
 
     def __init__(self, kept: int = KEPT, at_once: int = AT_ONCE, least: int = LEAST) -> None:
         self._sizes = kept, at_once, least
         self._root: Hashable | None = None
         self._logged: list[Logged] = []
-        """All that was read, of a log that only its entries tell from another."""
+        """All entries that were read, kept where only its entries tell a log from another."""
         self._settled = Settled()
         self._read: list[ReadEntry] = []
-        """Those after what is settled."""
+        """The entries after those that are settled."""
         self._uses: dict[str, ToolUse] = {}
         self._ahead = 0
         self._known: Mapping[int, ReadEntry] = {}
-        """What was read in another log, while one is read."""
+        """What was read in another log, used while this one is read."""
 
     def of(self, entries: Sequence[Logged]) -> list[ReadEntry]:
-        """The newest of `entries`, read. Costs what is new. In another log than before, or one that some entries were left out of, those of
-        the newest entries that are the same are known by their place."""
+        """The newest of `entries`, read. Costs only what is new. In another log than before, or one that some entries were left out of,
+        those of the newest entries that are the same are recognised by their place."""
         self._go_on(entries)
         return self._read[: max(len(entries) - self._settled.entries, 0)]
 
     def up_to_end(self, entries: Sequence[Logged]) -> tuple[Settled, list[ReadEntry]]:
-        """What all of `entries` come to, and the newest of them."""
+        """The sum of all `entries`, and the newest of them one by one."""
         self._go_on(entries)
         reading = self
         if self._settled.entries and len(entries) - self._settled.entries < self._sizes[2]:
@@ -71,8 +72,8 @@ class Reading:
         return whole, read
 
     def ahead(self, entries: Sequence[Logged]) -> tuple[Sequence[ReadEntry], int]:
-        """What was not given before, for whoever looks ahead: the newest of `entries`, and how many there are with those that are settled
-        already."""
+        """The newest of `entries` that were not given here before, for whoever reads ahead, and how many entries are new with those that
+        are settled already."""
         read = self.of(entries)
         new = max(len(entries) - self._ahead, 0)
         self._ahead = max(len(entries), self._ahead)
@@ -91,7 +92,7 @@ class Reading:
         self._known = {}
 
     def _goes_on_in(self, entries: Sequence[Logged]) -> bool:
-        """Whether one of the two begins with the other."""
+        """Whether `entries` and what was read are of one log, so that one begins with the other."""
         if root_of(entries) != self._root:
             return False
         if self._root is None:
@@ -110,7 +111,7 @@ class Reading:
             self._settled.add(read)
             if read.call is not None:
                 id = read.call.returned.tool_use_id
-                if id in self._uses and self._uses[id].input is read.call.input:  # some models use an id again, for a call of a later reply
+                if id in self._uses and self._uses[id].input is read.call.input:  # some models use the id of a call again in a later reply
                     del self._uses[id]
         self._settled.settle()
 
@@ -127,12 +128,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that the program summary is written from, each kind in the order in which it happened unless said otherwise."""
+    """All facts that the program summary is written from, each kind in the order in which it happened unless said otherwise."""
 
     asked: Sequence[EntryWords]
-    """What the user typed, verbatim; where something was attached, its name on a line of its own."""
+    """The user's messages, verbatim; where something was attached, its name stands on a line of its own."""
     constraints: tuple[EntryWords, ...]
-    """Sentences of the user; the same sentence only once, where it was said last. What they refused, and with which words."""
+    """The user's sentences that say what must or must not be, each once, where it was said last. Also what they refused, and with which
+    words."""
     decisions: tuple[EntryWords, ...]
     files: tuple[FileFact, ...]
     """Changed ones first, then the last touched first."""
@@ -141,10 +143,10 @@ class Facts:
     tasks: tuple[ListedTask, ...]
     names: NamesInUse
     told: tuple[ReplySentences, ...]
-    """What the newest replies said in their own words."""
+    """The sentences of the newest replies, in the agent's own words."""
     work: StateOfWork
     last_call: EntryWords | None
-    """The last tool call, in a line."""
+    """The last tool call, on one line; None if there is none."""
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
     newest_summary: int | None
@@ -154,7 +156,7 @@ class Facts:
 
     @property
     def last_words(self) -> EntryWords | None:
-        """What the newest reply that says anything said."""
+        """The words of the newest reply that says anything; None if there is none."""
         return EntryWords(self.told[-1].seq, self.told[-1].text) if self.told else None
 
 
@@ -183,9 +185,9 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
 
 
 def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
-    """Reads now what the program summary of `entries` and of some more will ask of them, so that it need not wait for that.
+    """Reads now what the program summary of `entries` and of some more will need from them, so that it need not wait for that.
 
-    Costs what was not read ahead yet; gives how many entries these were.
+    Costs only what was not read ahead yet; gives how many entries these were.
     """
     new, count = reading.ahead(entries)
     for entry in new:

@@ -13,14 +13,15 @@ from ullage.context.summary.names import written_and_replaced
 
 PLACE_CHARACTERS = 90
 EDITS_LOOKED_AT, DEFINING_CHARACTERS, MOST_BROUGHT = 4, 20_000, 6
-"""For what edits of a file define: so many of the last, so much of each, and so many names."""
+"""How much is looked at for the names that edits of a file define: the number of last edits, the characters of each, and the number of
+names."""
 DEFINING = re.compile(
     r"^(?:(?:export|pub(?:\(\w+\))?|public|private|protected|static|async|default|abstract|final|override|open)\s+)*"
     r"(?:def|defp|defmodule|class|func|fn|fun|function|interface|type|struct|enum|trait|impl|module|sub|proc|test|it|describe|#{1,4})\b"
 )
-"""A line that says what comes below it, in most languages; a heading in Markdown."""
+"""A line that tells what comes below it, in most languages; or a heading in Markdown."""
 _NUMBER = r"[ \t]*+(?:\d++[→\t:|-][ \t]*+)?"
-"""How tools for reading begin a line."""
+"""The line number that tools for reading put before a line."""
 _MODIFIERS = (
     r"(?:(?:export|default|declare|pub(?:\(\w+\))?|public|private|protected|internal|static|async|abstract|final|override|open)[ \t]++)*"
 )
@@ -31,7 +32,7 @@ _DEFINED = re.compile(
     r"|(?:const|let|var)[ \t]++([A-Za-z_]\w{3,99}+)[ \t]*+(?::[^=\n]{1,80})?=[ \t]*+(?:async\b[ \t]*+)?(?:\(|function\b|\w++[ \t]*+=>))",
     re.MULTILINE,
 )
-"""A line that begins with a definition, in most languages, and the name that it gives. What stands in a bracket first is Go's receiver."""
+"""A line that begins with a definition, in most languages, and the name that it defines. A bracket before the name is Go's receiver."""
 PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
@@ -44,26 +45,26 @@ class FileFact:
     edits: int
     created: bool
     deleted: bool
-    """As it is now: a file that was made again is not deleted."""
+    """Whether it is deleted now: a file that was made again is not."""
     seq: int
-    """The last entry that touched it."""
+    """The seq of the last entry that touched it."""
     changed_seq: int
-    """The last entry that changed it; 0 if it was only read."""
+    """The seq of the last entry that changed it; 0 if it was only read."""
     place: str
-    """The line that tells most of what the last edit put there, else the lines last read; may be empty."""
+    """The most telling line that the last edit put there, else the lines read last; empty if neither is known."""
     brought: tuple[str, ...] = ()
     """Names that the last edits define, the newest first."""
     shows: str = ""
-    """What an image or a PDF is, as it was last read: `image, 800 × 600`; empty for any other file."""
+    """What an image or a PDF is, as it was read last: `image, 800 × 600`; empty for any other file."""
 
     @property
     def changed(self) -> bool:
-        """Whether it was edited, created or deleted."""
+        """Whether the file was edited, created or deleted."""
         return self.changed_seq > 0
 
 
 def file_history(calls: Iterable[Call]) -> tuple[FileFact, ...]:
-    """One fact a file; changed ones first, then the last touched first."""
+    """One fact for each file: changed ones first, the last changed first, then the others, the last touched first."""
     history = FileHistory()
     for call in calls:
         history.add(call)
@@ -76,12 +77,12 @@ class FileHistory:
     def __init__(self) -> None:
         self._of: dict[str, _History] = {}
         self._own: set[str] = set()
-        """The paths whose histories nobody else has; of all others a new one is made."""
+        """The paths whose histories only this object has; a history that it shares with a copy is copied before it changes."""
         self._fresh: set[str] = set()
-        """Those whose histories still have the call."""
+        """The paths whose histories still hold calls."""
 
     def add(self, call: Call) -> None:
-        """The next call of the session."""
+        """Takes in the next call of the session."""
         for touch in call.returned.touched:
             history = self._of_path(touch.path)
             history.seq = call.seq
@@ -106,20 +107,20 @@ class FileHistory:
         return self._of[path]
 
     def settle(self) -> None:
-        """Lets go of the calls."""
+        """Keeps of the calls only what there is to tell of them, so that they need not stay in memory."""
         for path in self._fresh:
             self._of_path(path).settle()
         self._fresh.clear()
 
     def copy(self) -> FileHistory:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = FileHistory()
         other._of, other._fresh = self._of.copy(), self._fresh.copy()
         self._own.clear()
         return other
 
     def facts(self) -> tuple[FileFact, ...]:
-        """One a file; changed ones first, then the last touched first."""
+        """One fact for each file: changed ones first, the last changed first, then the others, the last touched first."""
         facts = [history.fact() for history in self._of.values()]
         return tuple(sorted(facts, key=lambda fact: (-fact.changed_seq, -fact.seq, fact.path)))
 
@@ -134,16 +135,16 @@ class _History:
     seq: int = 0
     changed_seq: int = 0
     last: Call | None = None
-    """The last that changed it, else the last that read it."""
+    """The last call that changed the file, else the last that read it."""
     told: tuple[str, str] = ("", "")
-    """What is told of that call, once it is let go of."""
+    """What is told of that call, once the call itself is let go of."""
     changes: tuple[Call, ...] = ()
-    """The last that changed it."""
+    """The last calls that changed the file."""
     defined: tuple[tuple[str, ...], ...] = ()
-    """What those before defined, once they are let go of."""
+    """The names that the edits before those define, once their calls are let go of."""
 
     def settle(self) -> None:
-        """Lets go of the calls."""
+        """Keeps of the calls only what there is to tell of them."""
         self.told, self.last = (self._place(), self._shows()), None
         self.defined, self.changes = self._defined(), ()
 
@@ -157,7 +158,7 @@ class _History:
         return tuple(dict.fromkeys(name for names in reversed(self._defined()) for name in names))[:MOST_BROUGHT]
 
     def _defined(self) -> tuple[tuple[str, ...], ...]:
-        """By edit, the last one last."""
+        """The names that each of the last edits defines, the last edit last."""
         texts = ("\n".join(new_lines(call, self.path))[:DEFINING_CHARACTERS] for call in self.changes)
         return (*self.defined, *map(definitions_in, texts))[-EDITS_LOOKED_AT:]
 
@@ -176,7 +177,7 @@ def definitions_in(text: str) -> tuple[str, ...]:
 
 
 def _line_written(call: Call, path: str) -> str:
-    """Of the lines that are new in the file: the first that defines something, else the first."""
+    """The most telling of the lines that are new in the file: the first that defines something, else the first; empty if there is none."""
     new = [line for line in new_lines(call, path) if len(line) > 2]
     return one_line(next((line for line in new if DEFINING.match(line)), new[0] if new else ""), PLACE_CHARACTERS)
 

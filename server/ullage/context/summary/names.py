@@ -22,86 +22,87 @@ from ullage.context.summary.sentences import ReplySentences, constraints_in, dec
 from ullage.context.summary.words import Words, basename, is_opaque, tail_of, words_in
 
 NO_INPUT: Mapping[str, Json] = {}
-"""Of a result whose call is not in the log."""
+"""The input of a result whose call is not in the log."""
 
 USER, WRITTEN, REPLACED, SAID, CALLED, SHOWN, RETURNED = 4.0, 3.0, 2.0, 2.0, 1.5, 1.0, 0.5
-"""What a mention counts: by the user, written into a file, replaced in one, in the assistant's words, in another input of a tool, in
+"""How much a mention counts: by the user, written into a file, replaced in one, in the assistant's words, in another input of a tool, in
 what was attached or noticed, in a result. Set by hand: weights fitted to one half of the recorded sessions did no better on the other."""
 NAMED_FILE = 4.0
-"""The file that a call is about."""
+"""How much a mention counts for the file that a call is about."""
 OPAQUE = 0.5
-"""Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is at most half as likely needed as a name that weighs the
-same (counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
+"""Factor for hashes, numbers and URLs in a result: until somebody speaks of one, it is at most half as likely needed as a name that weighs
+the same (counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
 PARLANCE = frozenset({"in_progress", "files_with_matches"})
-"""What tools call their options: no names of this work."""
+"""Words that tools use for their options: no names of this work."""
 _CROWD = 10
 """A mention among n others counts 1 / √(n + this): a long listing says little of each."""
 
 NEW_TEXT_KEYS = ("new_text", "new_string", "new_str", "new_source", "content", "file_text", "newString", "newText")
-"""What a write or an edit puts into a file: Ullage, Claude Code, Anthropic's text editor tool, notebooks; last OpenCode and pi."""
+"""The keys under which a tool's input has what a write or an edit puts into a file: Ullage, Claude Code, Anthropic's text editor tool,
+notebooks; last OpenCode and pi."""
 OLD_TEXT_KEYS = ("old_text", "old_string", "old_str", "oldString", "oldText")
 
 PRINTING = re.compile(r"(?:^|&&|\|\||[;\n])[ \t]*(?:cat|nl|head|tail|sed\s+-n)\s([^|;&<>\n]*)((?<![0-9])>|<<)?")
-"""A command that prints files, up to the next command; what is sent into a file is not shown."""
+"""A command that prints files, up to the next command. A command whose output is sent into a file shows none."""
 MATCHED_LINE = re.compile(r"^([\w@~+/.-]+\.\w+)[:-]\d+[:-](.*)$", re.MULTILINE)
-"""`path:line: text`, as searches give it."""
+"""A line as searches give it: `path:line: text`."""
 
 
 @dataclass(frozen=True)
 class ReadEntry:
-    """An entry. What stands in it is read when it is first asked for."""
+    """An entry of the log, with what stands in it, which is read when it is first asked for."""
 
     logged: Logged
     call: Call | None = None
-    """The call with its result, where the entry is one."""
+    """The call with its result, if the entry is a result; else None."""
 
     @property
     def seq(self) -> int:
-        """Its place in the log."""
+        """The entry's seq in the log."""
         return self.logged.seq
 
     def answers(self, use: ToolUse | None) -> bool:
-        """Whether that is the call of which this is the result."""
+        """Whether this is the result of that call; for None, of a call that is not in the log."""
         return self.call is not None and self.call.input is (use.input if use else NO_INPUT)
 
     @cached_property
     def constraints(self) -> tuple[str, ...]:
-        """What the user said must or must not be."""
+        """The user's sentences that say what must or must not be."""
         entry = self.logged.entry
         return tuple(constraints_in(entry.text)) if isinstance(entry, UserPrompt) else ()
 
     @cached_property
     def decisions(self) -> tuple[str, ...]:
-        """What the assistant said it decided, or why."""
+        """The assistant's sentences that state a decision or a reason."""
         entry = self.logged.entry
         texts = [block.text for block in entry.blocks if isinstance(block, Text)] if isinstance(entry, AssistantReply) else []
         return tuple(sentence for text in texts for sentence in decisions_in(text))
 
     @cached_property
     def told(self) -> ReplySentences | None:
-        """What the assistant said in its own words; None if it said nothing."""
+        """What the assistant said in its own words; None if it said nothing, or the entry is not a reply."""
         entry = self.logged.entry
         return told_in(self.seq, entry) if isinstance(entry, AssistantReply) else None
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
-        """The names and paths in it."""
+        """The names and paths that stand in the entry."""
         return mentions_in(self.logged.entry, self.call.input if self.call else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Words that stand together in a text. `files` are those that the text belongs to, as they were named."""
+    """Words that stand together in a text. `files` are the files that the text belongs to, under the names that it has there."""
 
     weight: float
     words: Words
     files: tuple[str, ...] = ()
     own: bool = False
-    """Whether the user or the agent wrote them; in a result they were only seen."""
+    """Whether the user or the agent wrote these words. Words in a result were only seen."""
 
 
 def mentions_in(entry: Entry, input: Mapping[str, Json]) -> tuple[Mention, ...]:
-    """All of an entry. `input` is that of the call, where the entry is its result."""
+    """All mentions in an entry. `input` is that of the call, if the entry is its result."""
     return tuple(mention for mention in _mentions(entry, input) if mention.words.count)
 
 
@@ -126,7 +127,7 @@ def _mentions(entry: Entry, input: Mapping[str, Json]) -> Iterator[Mention]:
 
 
 def files_of(input: Mapping[str, Json]) -> tuple[str, ...]:
-    """The files that a call is about, as its input names them: by a path, or in a command that prints files."""
+    """The files that a call is about, under the names in its input: a path, or files that its command prints."""
     for key in PATH_KEYS:
         path = input.get(key)
         if isinstance(path, str) and path.strip():
@@ -167,7 +168,7 @@ def _returned(text: str, files: tuple[str, ...]) -> Iterator[Mention]:
 
 
 def written_and_replaced(input: Mapping[str, Json]) -> tuple[str, str]:
-    """What a write or an edit puts into its file, and what it takes out; both empty if a call does neither."""
+    """The text that a write or an edit puts into its file, and the text that it takes out; both empty if a call does neither."""
     return "\n".join(_values(input, NEW_TEXT_KEYS)), "\n".join(_values(input, OLD_TEXT_KEYS))
 
 
@@ -181,42 +182,44 @@ def _values(input: Mapping[str, Json], keys: tuple[str, ...]) -> Iterator[str]:
 
 
 def _mention(weight: float, text: str, files: tuple[str, ...] = (), *, own: bool = False) -> Mention:
-    words = words_in(redact(text))  # here, since a name by itself does not show what it is the value of
+    words = words_in(redact(text))  # redacted here: a name by itself does not show what it is the value of
     return Mention(weight / (words.count + _CROWD) ** 0.5, words, files, own)
 
 
 RECENT_ENTRIES = 400
-"""What was said longer ago is found by its commands and errors; names of then are rarely needed now."""
+"""Entries at the end in which names are looked for. What was said longer ago is found by its commands and errors; names of then are rarely
+needed now."""
 FRESH_ENTRIES = 20
-"""A mention this many entries ago counts half, twice as many a third."""
+"""A mention this many entries ago counts half, one twice as many entries ago a third."""
 
 OWN_ENTRIES = 25
-"""The newest, about a tenth of what lies between two compactions: of the names that were written there one in four is written again, of
+"""Newest entries, about a tenth of those between two compactions. Of the names that were written there one in four is written again, of
 those before one in twenty, and of those that only stood in an old result one in a hundred (32 recorded compactions)."""
 
 FOR_ITS_FILE = 0.05
-"""Of what a file weighs, for the names that belong to it. From a third of that to twice as much changes little."""
+"""Share of a file's weight that the names get which belong to it. From a third of that to twice as much changes little."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamesInUse:
-    """Weights: the larger, the likelier it is needed. Files are known by the last two components of their paths."""
+    """How likely each name and file is needed again: the larger the weight, the likelier. Files are known by the last two components of
+    their paths."""
 
     names: Mapping[str, float]
-    """Identifiers, hashes and URLs."""
+    """The weights of identifiers, hashes and URLs."""
     files: Mapping[str, float]
     paths: Mapping[str, str]
-    """Of each file the path by which it is shown."""
+    """The path by which each file is shown."""
     belonging: Mapping[str, Mapping[str, float]]
-    """Of each name the files that it stood in, in calls on them."""
+    """For each name the files that it stood in, in calls on these files."""
     own: frozenset[str] = frozenset()
     """Names that the user or the agent wrote in the newest entries."""
     near_files: frozenset[str] = frozenset()
-    """Files that the user or the agent named in any of these entries, and those that were seen in the newest."""
+    """Files that the user or the agent named in any of these entries, and files that were seen in the newest."""
 
 
 def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
-    """The names and files of the last entries."""
+    """The names and files in the last `RECENT_ENTRIES` entries, with how likely each is needed again."""
     names: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, float] = defaultdict(float)
     belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -246,7 +249,7 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
 
 
 class _Paths:
-    """Which paths are of the same file, and how each file is shown."""
+    """Tells which paths are of the same file, and by which path each file is shown."""
 
     def __init__(self, entries: Sequence[ReadEntry]) -> None:
         mentions = [mention for entry in entries for mention in entry.mentions]
@@ -262,7 +265,8 @@ class _Paths:
         self._join_bare_names(times, {path for mention in mentions for path in mention.files})
 
     def _show_from_the_root(self, absolute: Mapping[str, str]) -> None:
-        """Files named both from the root of the system and from that of the work tell where the latter is; all are shown from there."""
+        """Shows all files relative to the work tree, whose place those files tell that are named both by an absolute and by a relative
+        path."""
         roots = Counter(
             path.removesuffix(shown)
             for tail, path in absolute.items()
@@ -272,7 +276,8 @@ class _Paths:
         self.shown = {tail: path.removeprefix(root) if root else path for tail, path in self.shown.items()}
 
     def _join_bare_names(self, times: Mapping[str, int], called: Collection[str]) -> None:
-        """A name without a folder is taken for the file of that name that is spoken of most, unless it is a file of its own in calls."""
+        """Takes a name without a folder for the file of that name that is spoken of most, unless calls show that it is a file of its
+        own."""
         most: dict[str, tuple[int, str]] = {}
         for path, tail in self.file_of.items():
             if "/" in tail:
@@ -284,7 +289,7 @@ class _Paths:
 
 
 def _raise(names: dict[str, float], files: Mapping[str, float], belonging: Mapping[str, Mapping[str, float]]) -> None:
-    """A name is the likelier needed, the likelier a file is that it belongs to; the more names a file has, the less that says of each."""
+    """Raises the weight of each name by those of the files that it belongs to; the more names a file has, the less it says of each."""
     counts = Counter(tail for belongs in belonging.values() for tail in belongs)
     worth = {tail: FOR_ITS_FILE * files[tail] / (counts[tail] + _CROWD) ** 0.5 for tail in counts}
     for name, belongs in belonging.items():
@@ -296,5 +301,6 @@ def _is_absolute(path: str) -> bool:
 
 
 def _outlandish(path: str) -> tuple[bool, bool, int, str]:
-    """Relative before absolute, with its folder before without, short before long."""
+    """The sort key by which the best path of a file comes first: relative before absolute, with its folder before without, short before
+    long."""
     return _is_absolute(path), "/" not in path, len(path), path

@@ -23,20 +23,20 @@ from ullage.context.summary.sections import beside_work
 from ullage.context.summary.words import TOKEN, WORD, basename, tail_of
 
 MOST_FILES = 200
-"""That are considered, the likeliest needed first."""
+"""Files that are considered, the likeliest needed first."""
 READ_FOR_NAMES = 30
-"""Of the files that calls were about, the likeliest needed: so many are looked through for what they define."""
+"""Files that are looked through for what they define: the likeliest needed of those that calls were about."""
 WITH_NAMES, NAMES_CHARACTERS = 10, 400
-"""So many files are told with what they define, each in that many characters."""
+"""The number of files that are told with what they define, and the characters for the names of each."""
 AROUND_A_NAME = 8
-"""Characters. What a path costs beside its name, so that length alone does not decide."""
+"""Characters that a path is taken to cost beside its name, so that length alone does not decide."""
 
 _BEGIN = '<files note="seen in this work and not read again, by folder; in brackets what a file defines, as far as it was seen">\n'
 _END = "\n</files>"
 
 _ANYWHERE = "folder not known"
 _NO_WORK = re.compile(r"(?:^|/)(?:\.git|node_modules|path/to)/")
-"""What nobody works on: in git's own folder, in installed packages, in examples."""
+"""Paths of files that nobody works on: in git's own folder, in installed packages, in examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def nearby_files(found: Facts) -> tuple[NearbyFile, ...]:
 
 
 def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
-    """What is told of them, in at most about that many tokens; empty if nothing is left to tell.
+    """The text that tells of these files, in at most about `tokens` tokens; empty if there is nothing left to tell.
 
-    `standing` is what is in view without it: files and names in it are not told again.
+    `standing` is the text in view without it: files and names in that are not told again.
     """
     room = tokens - estimate_text(_BEGIN + _END)
     known = set(WORD.findall(standing))
@@ -81,7 +81,7 @@ def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
         cost = estimate_text(f"{told}, ") + (0 if line in folders else estimate_text(f"{line}: \n"))
         if cost > room:
             if names:
-                continue  # a shorter one may fit
+                continue  # a shorter line may fit
             break
         room -= cost
         with_names += bool(names)
@@ -93,12 +93,12 @@ def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
 
 
 def lines_of(nearby: str) -> tuple[str, ...]:
-    """What `nearby_text` gave, a line a folder, without what stands around it."""
+    """The lines of a text that `nearby_text` gave, one for each folder, without what stands around them."""
     return tuple(nearby.split("\n")[1:-1])
 
 
 def _written(path: str) -> str:
-    """A path in one line that closes no tag: what a workspace calls its files begins no text of its own."""
+    """A path on one line, with nothing in it that could close a tag: the name of a file must not begin a text of its own."""
     return escape(in_a_line(path))
 
 
@@ -117,7 +117,7 @@ def _fitting(names: Sequence[str], known: Collection[str]) -> Iterator[str]:
 
 
 def _defined(calls: Sequence[Call], tails: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """What these files define, by what calls showed or wrote of them, the newest call first."""
+    """The names that these files define, as far as calls showed or wrote them, the newest call first."""
     names: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for call in reversed(calls):
         for path, text in _texts(call, tails):
@@ -126,7 +126,7 @@ def _defined(calls: Sequence[Call], tails: Collection[str]) -> dict[str, tuple[s
 
 
 def _texts(call: Call, tails: Collection[str]) -> Iterator[tuple[str, str]]:
-    """By file what a call showed of it or wrote into it."""
+    """For each of these files in a call, the text that the call showed of it or wrote into it."""
     kinds = {touch.path: touch.kind for touch in call.returned.touched}
     for path in _paths(call):
         if tail_of(path) in tails:

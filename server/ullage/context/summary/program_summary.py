@@ -23,30 +23,32 @@ from ullage.context.summary.sentences import QUESTION, ReplySentences, by_worth
 from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 
 PROGRAM_TOKENS = 1_925
-"""For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
+"""Tokens for everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
-"""Of names of files and of things in code."""
+"""Characters for each token of names of files and of things in code."""
 
 CONSTRAINT_TOKENS = 4_000
-"""The oldest constraints beyond that are counted."""
+"""Tokens of constraints that are quoted; the oldest ones beyond that are only counted."""
 BURIED_CHARACTERS = 300
-"""A constraint in a message longer than that is said again by itself, as far as there is room; in a shorter one it is seen."""
+"""A constraint in a message of more characters is said again by itself, as far as there is room; in a shorter message it is seen."""
 
 NAMED_CHARACTERS = 200
-"""Of a message of the user that stays in view: enough to know it by."""
+"""Characters of a message of the user that stays in view: enough to recognise it."""
 CLOSINGS = 3
 LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS = 1_200, 700, 420
-"""Of the last reply that closed something, of the two before it, and of the newest others."""
+"""Characters of the last reply that closed something, of each of the two before it, and of each of the newest others."""
 EARLIER_CLOSING_CHARACTERS, EARLIER_CHARACTERS = 280, 200
-"""Of the replies before these: of those that closed something, and of the others."""
+"""Characters of each reply before these: of one that closed something, and of any other."""
 ROOMIER = (4.0, 3.0, 2.0, 1.5)
-"""By how much longer the agent's words and a plan are told where the section has room for all of them so."""
+"""Factors by which the agent's words and a plan are told longer, if the section has room for all of them so; the largest that fits is
+taken."""
 CLOSER = (0.75, 0.5)
-"""By how much shorter the newest words are told, until the last that closed something fits in beside those after it."""
+"""Factors by which the newest words are told shorter, until the last that closed something fits in beside those after it."""
 OFTEN = 3
-"""Runs of a command."""
+"""Runs of a command, beyond which it counts as waiting for something."""
 JUST_NOW, LOOKED_AT = 7, 20
-"""The newest replies that are told as they come, out of so many; of those before, what decides or explains comes first."""
+"""Newest replies that are told as they come, and the number of newest replies that they are picked from. Of the ones before these, what
+decides or explains comes first."""
 ASKED_CHARACTERS, AT_CHARACTERS = 240, 120
 PLAN_CHARACTERS, ISSUE_CHARACTERS, WRITTEN_CHARACTERS = 900, 800, 450
 
@@ -62,22 +64,22 @@ ERRORS = "Errors and what was done about them"
 FILES = "Files and names"
 
 HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
-"""In reading order."""
+"""The headings of the sections, in reading order."""
 
 FILES_SHARE = 0.06
-"""Of the budget, at most, for files and names."""
+"""Share of the budget, at most, for files and names."""
 FILLED = 0.80
-"""Of the budget, beside files and names. Where the sections leave some of that, plan and decisions are told longer. In an open examination
-of nine recorded compactions the shortest summaries told least: 71 and 81 % of the points, and 75 and 88 % with more room. To fill the whole
-of a smaller budget, so that the average stays, lost as much elsewhere."""
+"""Share of the budget, without files and names. Where the sections leave some of that, plan and decisions are told longer. In an open
+examination of nine recorded compactions the shortest summaries told least: 71 and 81 % of the points, and 75 and 88 % with more room. To
+fill the whole of a smaller budget, so that the average stays, lost as much elsewhere."""
 NOW_SHARE, PLAN_SHARE, DECISIONS_SHARE = 0.34, 0.18, 0.34
-"""Of the budget, at most, for these sections."""
+"""Shares of the budget, at most, for these sections."""
 
 NOTHING_STAYS = Staying()
 
 
 def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: Staying = NOTHING_STAYS) -> tuple[Section, ...]:
-    """Its sections in reading order; empty ones are left out. `staying` are the messages that stay beside it."""
+    """The sections of the program summary, in reading order; empty ones are left out. `staying` has the messages that stay beside it."""
     favoured = Focus(focus)
     shares = _shares(found, quotes, favoured, budget_tokens)
     spend(shares, budget_tokens, int(budget_tokens * FILLED), (PLAN, DECISIONS))
@@ -90,7 +92,7 @@ def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: in
 
 
 def brief(entries: Sequence[Logged]) -> str:
-    """A few lines on a range of entries, for the marker that stands in its place; empty if nothing is worth saying."""
+    """A few lines on a range of entries, for the marker in its place; empty if nothing is worth saying."""
     said = [logged.entry.text for logged in entries if isinstance(logged.entry, UserPrompt)]
     calls = answered_calls(entries)
     lines: list[str] = []
@@ -129,7 +131,7 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sec
     newest = _newest(told)
     now = focus.favoured(_now_at_length(newest, budget * NOW_SHARE))
     now = now[: fitting([line for _, line in now], int(budget * NOW_SHARE))]
-    # What there is no room for there is told as what was said before it: else the words that closed a turn are lost to those after it.
+    # Words without room there are told among the earlier ones: else those that closed a turn would be lost to those after it.
     told_now = {newest[place].seq for place, _ in now}
     before = [each for each in told if each.seq not in told_now]
     commands = [fact for fact in found.commands if not fact.only_looks and not _is_in_the_state(fact.command)]
@@ -150,7 +152,7 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sec
 
 
 def _at_length(lines: Callable[[float], list[Placed]], tokens: float) -> list[Placed]:
-    """The lines as long as all of them fit; where they do not fit at their usual length, that."""
+    """The lines at the greatest length at which all of them fit; where they do not even fit at their usual length, at that."""
     for by in ROOMIER:
         longer = lines(by)
         if fitting([line for _, line in longer], int(tokens)) == len(longer):
@@ -159,7 +161,8 @@ def _at_length(lines: Callable[[float], list[Placed]], tokens: float) -> list[Pl
 
 
 def _now_at_length(told: Sequence[ReplySentences], tokens: float) -> list[Placed]:
-    """The newest words; what closed something last never falls out for its length, however dense its text is (tables, addresses)."""
+    """The lines for the newest words. What closed something last is never left out for its length, however dense its text is (tables,
+    addresses)."""
     to_closing = next((place for place, each in enumerate(reversed(told), 1) if each.closing), 0)
     lines = _at_length(lambda by: _now(told, by), tokens)
     for by in CLOSER:
@@ -174,15 +177,15 @@ def _is_in_the_state(command: str) -> bool:
 
 
 def _newest(told: Sequence[ReplySentences]) -> list[ReplySentences]:
-    """The newest replies, and the newest that closed something: the last of all, and of the others those that say something."""
+    """The newest replies to tell of: the last of all, those of the others that say something, and the newest that closed something."""
     closings = [each for each in told if each.closing][-CLOSINGS:]
     working = [each for each in told[-LOOKED_AT:] if not each.closing and (not each.announces or each.acts or each is told[-1])]
     return sorted({each.seq: each for each in (*closings, *working[-JUST_NOW:])}.values(), key=lambda each: each.seq)
 
 
 def _now(told: Sequence[ReplySentences], by: float) -> list[Placed]:
-    """The newest words, the last first in line; the last that closed something nearly whole, though it may stay in view beside it: who
-    reads the summary alone, as the user does in the panel, looks for it first."""
+    """The lines for the newest words, the last reply first. The last that closed something is told nearly whole, though it may stay in view
+    beside the summary: who reads the summary alone, as the user does in the panel, looks for it first."""
     closings = [each.seq for each in told if each.closing]
     lengths = dict(zip(reversed(closings), (LAST_CLOSING_CHARACTERS, *[CLOSING_CHARACTERS] * len(told)), strict=False))
     lines = [(place, wording.told_line(each, int(by * lengths.get(each.seq, NEW_CHARACTERS)))) for place, each in enumerate(told)]
@@ -208,12 +211,13 @@ def _documents(work: StateOfWork, by: float) -> list[str]:
 
 
 def _begun(lines: Sequence[str]) -> list[str]:
-    """What a text is called stands in one piece with its first line: by itself it says nothing."""
+    """The lines with the first two in one piece: the name of a text says nothing without the text's first line."""
     return ["\n".join(lines[:2]), *lines[2:]] if lines else []
 
 
 def _commands(facts: Sequence[CommandFact]) -> list[Placed]:
-    """The newest first; what was run again and again, as one that waits for something, after all others."""
+    """The lines for commands, the newest first. A command that was run again and again, like one that waits for something, comes after all
+    others."""
     lines = [(place, wording.command_line(fact), fact.runs > OFTEN) for place, fact in enumerate(facts)]
     return [(place, line) for place, line, _ in sorted(lines, key=lambda each: (each[2], -each[0]))]
 
@@ -240,7 +244,8 @@ def _asked(quotes: Quotes, said: str) -> Section:
 
 
 def _next(found: Facts) -> Section:
-    """What is open, in the order in which it binds: what the user said last, what the list says, what the agent was about to do."""
+    """The section of what is open, in the order in which it binds: what the user said last, what the list says, what the agent was about to
+    do."""
     last = found.told[-1] if found.told else None
     asked = found.asked[-1] if found.asked else None
     lines: list[str] = []

@@ -16,26 +16,27 @@ from ullage.context.summary.sentences import LONGEST, gives_a_reason, is_strong
 from ullage.context.summary.settled import SHORTENED_CHARACTERS, EntryWords, TypedMessages
 
 FIRST_SHARE, FIRST_LONGER = 0.25, 1.5
-"""Of the room: kept for the first message, which mostly says what all of it is about. It is often a plan that was made before, so it is
-quoted by so much longer than others."""
+"""Share of the room that is kept for the first message, which mostly says what all of it is about; and how many times as long it may be as
+others, since it is often a plan that was made before."""
 SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
-"""Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to that many tokens."""
+"""Share of the room, on top of it, for the beginnings of messages that do not fit. In a small room it is the larger share, up to that many
+tokens."""
 BETWEEN = 0.5
-"""Of the most that is quoted of one message: for those between the first and the last."""
+"""Share of what may be quoted of one message at most, for messages between the first and the last."""
 HEAD, TAIL = 0.5, 0.25
-"""Of a message that is quoted in part: its beginning, and its end. The rest is for lines between them that say why; else it goes to the
-beginning."""
+"""Shares of a message that is quoted in part, for its beginning and its end. The rest is for lines between them that say why; else it goes
+to the beginning."""
 FRAME = re.compile(r"\s*(?:at\s+\S|File \"|#\d+\s+\S|in\s+\S+\s+\()")
 """A line of a stack trace."""
 FRAMES_SHOWN = 2
-"""Of many one after the other."""
+"""Frames of a stack trace that are shown of many in a row."""
 TRACED_TOKENS = 250
-"""Of a message with more frames than that: it was copied from a console, after a sentence or two."""
+"""Tokens that are quoted of a message with more frames than that: it was copied from a console, after a sentence or two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A message of the user. Where it is not `whole`, `text` is a part of it."""
+    """A quoted message of the user. If it is not `whole`, `text` is a part of it."""
 
     seq: int
     text: str
@@ -44,22 +45,22 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """What is quoted, in the order in which it was said, and how many messages are not."""
+    """The quoted messages, in the order in which they were said, and the number of messages that are not quoted."""
 
     quotes: tuple[Quote, ...]
     left_out: int
 
 
 def quote(asked: Sequence[EntryWords], tokens: int, longest: int) -> Quotes:
-    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none but the first more than
-    `longest`."""
+    """Quotes the newest messages and the first one, and of others the beginning; in about `tokens` tokens, and no message but the first in
+    more than `longest`."""
     quotes: dict[int, Quote] = {}
     room = tokens
     if asked:
         quotes[0] = _fitted(asked[0], min(int(longest * FIRST_LONGER), tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
         room -= estimate_text(quotes[0].text)
     shortened_room = max(int(tokens * SHORTENED_SHARE), min(int(tokens * SHORTENED_LEAST_SHARE), SHORTENED_LEAST))
-    for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
+    for index in range(len(asked) - 1, 0, -1):  # for most messages of a long session only the size is looked at
         is_last = index == len(asked) - 1
         most = longest if is_last else int(longest * BETWEEN)
         size = _size(asked, index)
@@ -84,7 +85,7 @@ def _shortened_size(asked: Sequence[EntryWords], index: int) -> int:
 
 
 def _fitted(said: EntryWords, tokens: int) -> Quote:
-    """The message, or its beginning and end where it is too long, and of what is between them lines that say why."""
+    """The message, quoted whole; or, if it is too long, its beginning, its end and lines between them that say why."""
     if estimate_text(said.text) <= tokens:
         return Quote(said.seq, said.text, True)
     text = without_frames(said.text)
@@ -103,7 +104,7 @@ def _fitted(said: EntryWords, tokens: int) -> Quote:
 
 
 def without_frames(text: str) -> str:
-    """The same with the frames of stack traces counted where there are many of them."""
+    """The text with all but the first frames of each stack trace only counted."""
     lines: list[str] = []
     left_out = 0
     for number, is_frame, line in _frames(text.splitlines()):
@@ -120,7 +121,7 @@ def without_frames(text: str) -> str:
 
 
 def _frames(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
-    """Each line, whether it is a frame, and the how manieth one after the other."""
+    """Each line, with its place among consecutive frames (0 if it is no frame), and whether it is one."""
     number = 0
     for line in lines:
         number = number + 1 if FRAME.match(line) else 0
@@ -128,7 +129,7 @@ def _frames(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
 
 
 def _telling(text: str, characters: int) -> str:
-    """Lines that give a reason or forbid something, as they stand, the first ones."""
+    """The first lines that give a reason or forbid something, unchanged, in at most `characters` characters."""
     taken: list[str] = []
     for line in text.splitlines()[1:-1]:
         if len(line) <= min(characters, LONGEST) and (gives_a_reason(line) or is_strong(line)):

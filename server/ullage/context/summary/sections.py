@@ -21,28 +21,29 @@ from ullage.context.summary.words import TOKEN, WORD, basename, is_opaque, tail_
 
 Fact = TypeVar("Fact")
 Placed: TypeAlias = tuple[int, str]
-"""A line with its place in its section. Which line is picked first is another matter."""
+"""A line with its place in its section. The order in which lines are picked is another one."""
 
 FAVOURED = 1_000.0
-"""What a name or file that the focus speaks of is worth, against others."""
+"""How many times as much a name or file is worth that the focus speaks of."""
 NEIGHBOUR = 3.0
-"""By how much more than its mentions say a path is worth at most, where files of its folder are being worked on: what is opened next was
-often seen in a listing alone, but mostly stands beside what was opened last. Anything between 1 and 8 did better than nothing."""
+"""How many times its weight is added, at most, to a path in a folder whose files are being worked on: what is opened next was often seen in
+a listing alone, but mostly stands beside what was opened last. Anything between 1 and 8 did better than nothing."""
 EDITED, READ = 3.0, 1.0
-"""How much a file counts as being worked on: edited, read."""
+"""How much an edit counts for a file being worked on, and how much a read."""
 
 CHANGED_SHOWN = 40
 CHANGED_TOKENS = 4_000
-"""Of the last changed files, how many get more than their name; and the tokens, reached with hundreds of files, beyond which they are only
-counted."""
+"""The number of last changed files that get more than their name; and the tokens, reached with hundreds of files, beyond which files are
+only counted."""
 EDITS_SHOWN = 10
-"""For this many of the last changed files it is said what the last edit put there."""
+"""The number of last changed files of which it is said what the last edit put there."""
 NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 90
-"""More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
+"""Names at a file, files with names, names elsewhere, hashes and URLs, and the tokens for these. More names are found in the file itself,
+which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
 MOST_FILES_OF_A_NAME = 3
-"""A name that stood in more of the files says nothing of any of them: the name of the project, say."""
+"""Files. A name that stood in more of them says nothing of any: the name of the project, say."""
 AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 4, 14, 2
-"""Characters that stand around a file, and what was done to it; and around a folder, which has a line of its own."""
+"""Characters that are written around a file, around what was done to it, and around a folder, which has a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,13 @@ class Staying:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and its lines."""
+    """A section of the summary: a heading and its lines."""
 
     heading: str
     lines: tuple[str, ...]
 
     def markdown(self) -> str:
-        """As it stands in the program summary."""
+        """The section as it stands in the program summary."""
         return "\n".join((f"## {self.heading}", *self.lines))
 
 
@@ -72,34 +73,34 @@ class Focus:
         self._words = [word for word in focus.casefold().replace(",", " ").split() if len(word) > 2]
 
     def concerns(self, line: str) -> bool:
-        """Whether `line` speaks of it."""
+        """Whether `line` speaks of the focus."""
         return any(word in line.casefold() for word in self._words)
 
     def newest(self, facts: Sequence[Fact], line: Callable[[Fact], str]) -> list[Placed]:
-        """Lines with their places in `facts`, which are in the order in which they happened: those that speak of the focus first, then the
-        newest."""
+        """The lines for these facts, each with its place in `facts`, which are in the order in which they happened: those that speak of the
+        focus first, then the newest."""
         return self.favoured([(index, line(fact)) for index, fact in reversed(list(enumerate(facts)))])
 
     def favoured(self, lines: Sequence[Placed]) -> list[Placed]:
-        """Those that speak of the focus first, else as they are."""
+        """The lines with those first that speak of the focus, else in their order."""
         return sorted(lines, key=lambda each: not self.concerns(each[1]))
 
 
 @dataclass(slots=True)
 class SectionShare:
-    """One section while lines are picked for it."""
+    """One section while its lines are picked."""
 
     heading: str
     share: float
-    """Of the budget, as long as others want theirs."""
+    """Share of the budget that it may take as long as others want theirs."""
     required: list[str]
-    """Stand in it whatever the budget."""
+    """Lines that stand in it whatever the budget."""
     wanted: list[Placed]
-    """By rank, with the place where they stand."""
+    """Lines that may be picked, the most wanted first."""
     taken: list[Placed] = field(default_factory=list[Placed])
 
     def take(self, tokens: int) -> int:
-        """Takes the next lines that fit; gives what they cost."""
+        """Takes the next lines that fit into `tokens`; gives the tokens that they cost."""
         spent = 0
         while self.wanted:
             cost = estimate_text(self.wanted[0][1]) + 1
@@ -110,7 +111,7 @@ class SectionShare:
         return spent
 
     def section(self) -> Section:
-        """The section with what was taken; empty if nothing was."""
+        """The section with the lines that were taken; it has no lines if there are none."""
         lines = [*self.required, *(line for _, line in sorted(self.taken))]
         if self.wanted and lines:
             lines.append(f"- … {len(self.wanted)} more: `recall`")
@@ -118,14 +119,15 @@ class SectionShare:
 
 
 def spend(shares: Sequence[SectionShare], budget: int, rest: int, heirs: Sequence[str]) -> None:
-    """Picks lines for every section, each within its share of `budget`. What all leave of `rest` goes to the sections named in `heirs`."""
+    """Picks lines for every section, each within its share of `budget`. What is left of `rest` after that goes to the sections in
+    `heirs`."""
     rest -= sum(share.take(int(budget * share.share)) for share in shares)
     for share in (share for heading in heirs for share in shares if share.heading == heading):
         rest -= share.take(rest)
 
 
 def fitting(lines: Sequence[str], tokens: int) -> int:
-    """How many of the first lines take no more than that many tokens together."""
+    """The number of first lines that together take no more than `tokens` tokens."""
     for index, line in enumerate(lines):
         tokens -= estimate_text(line) + 1
         if tokens < 0:
@@ -135,8 +137,8 @@ def fitting(lines: Sequence[str], tokens: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FileWithNames:
-    """A file with the names that belong to it, the likeliest first. `fact` is None if the file was only mentioned. Where it was edited it
-    says for the last edits only."""
+    """A file with the names that belong to it, the likeliest needed first. `fact` is None if the file was only mentioned. Only for the last
+    edited files does it tell where they were edited."""
 
     path: str
     fact: FileFact | None
@@ -145,7 +147,7 @@ class FileWithNames:
 
 @dataclass(frozen=True, slots=True)
 class FilesWithNames:
-    """The files and the names that there was room for."""
+    """The files and names that are told of."""
 
     places: tuple[FileWithNames, ...]
     """Changed files first, the last changed first."""
@@ -154,11 +156,12 @@ class FilesWithNames:
     elsewhere: tuple[str, ...]
     """Names that belong to none of the files, the likeliest needed first."""
     changed_left_out: int
-    """How many files were changed for which there was no room."""
+    """The number of changed files for which there was no room."""
 
 
 def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> FilesWithNames:
-    """Files, the likeliest needed first, in about that many characters, each with a few names; changed files stand in it in any case.
+    """The files to tell of, the likeliest needed first, in about `characters` characters, each with a few names. Changed files are there in
+    any case.
 
     `facts` are as `file_history` gives them. `standing` is the text that the reader has before them already: what is in it needs no room.
     """
@@ -179,7 +182,8 @@ def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: F
 
 
 def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[str], focus: Focus, characters: int) -> list[str]:
-    """The last changed ones, the last first; then those that were read or spoken of, the likeliest for their length first."""
+    """The files to tell of: the last changed ones, the last first; then those that were read or spoken of, the likeliest needed for their
+    length first."""
     changed = sorted((tail for tail, fact in facts.items() if fact.changed), key=lambda tail: -facts[tail].changed_seq)
     chosen = dict.fromkeys(changed[:CHANGED_SHOWN])
     folders = {_in_folder(facts[tail].path) for tail in chosen}
@@ -192,7 +196,7 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
             continue
         is_wanted = focus.concerns(found.paths[tail])
         if not is_wanted and tail not in facts and tail not in found.near_files and _folder(found.paths[tail]) not in busy:
-            continue  # it stood in a listing or in the output of a build
+            continue  # the file was only seen in a listing or in the output of a build
         rivals.append((weight * (FAVOURED if is_wanted else 1.0) / cost, cost, tail))
     for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
         folder = _in_folder(facts[tail].path if tail in facts else found.paths[tail])
@@ -205,14 +209,14 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
 
 
 def beside_work(found: NamesInUse, facts: Mapping[str, FileFact]) -> dict[str, float]:
-    """What each file weighs; more, where files of its folder are being worked on."""
+    """The weight of each file, larger if files of its folder are being worked on."""
     busy = _busy_folders(facts)
     return {tail: weight * (1 + NEIGHBOUR * min(1.0, busy.get(_folder(found.paths[tail]), 0.0))) for tail, weight in found.files.items()}
 
 
 def _ids_and_names(found: NamesInUse, known: Collection[str], focus: Focus) -> tuple[list[str], list[str]]:
-    """What is worth a place of its own, the likeliest needed first: hashes and URLs, wherever they stood; and of the names what the user or
-    the agent wrote last, or what the focus speaks of."""
+    """The hashes and URLs, wherever they stood; and the names that the user or the agent wrote last, or that the focus speaks of. Both with
+    the likeliest needed first."""
     worth = {name: weight * (FAVOURED if focus.concerns(name) else 1.0) for name, weight in found.names.items()}
     ranked = sorted(worth, key=lambda name: (-worth[name], name))
     ids = [name for name in ranked if is_opaque(name) and name not in known]
@@ -224,7 +228,8 @@ def _ids_and_names(found: NamesInUse, known: Collection[str], focus: Focus) -> t
 def _at_files(
     found: NamesInUse, names: Sequence[str], tails: Sequence[str], known: Collection[str], brought: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """A few names for each of the first files, those first that its last edits `brought`, and of those that belong to none a few more."""
+    """A few names for each of the first files, those first that its last edits `brought`; and a few more that belong to none of the
+    files."""
     at: defaultdict[str, list[str]] = defaultdict(list)
     elsewhere: list[str] = []
     every, with_names = set(tails), set(tails[:FILES_WITH_NAMES])
@@ -257,7 +262,7 @@ def _in_folder(path: str) -> str:
 
 
 def _busy_folders(facts: Mapping[str, FileFact]) -> Mapping[str, float]:
-    """How much the files of each folder are being worked on together, by the folder's name."""
+    """How much the files of each folder are being worked on together, by the folder's path."""
     busy: defaultdict[str, float] = defaultdict(float)
     for tail, work in _work(facts).items():
         busy[_folder(facts[tail].path)] += work
@@ -269,7 +274,7 @@ def _folder(path: str) -> str:
 
 
 def _work(facts: Mapping[str, FileFact]) -> dict[str, float]:
-    """How much each file is being worked on, the most as 1."""
+    """How much each file is being worked on, between 0 and 1, which the most has."""
     last = max((fact.seq for fact in facts.values()), default=0)
     work: dict[str, float] = {}
     for tail, fact in facts.items():

@@ -18,15 +18,15 @@ from ullage.context.calls import one_line
 from ullage.context.entries import AssistantReply
 
 SHORTEST, LONGEST = 8, 400
-"""Characters. What is longer than a sentence is pasted text, not a wish."""
+"""Characters of a sentence. A longer text is pasted, not a wish."""
 SHORTEST_DENSE = 4
-"""Of a sentence in a script where a word takes a character or two (`不要推送。`)."""
+"""Characters, at least, of a sentence in a script where a word takes a character or two (`不要推送。`)."""
 DENSE = re.compile(r"[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 QUESTION = ("?", "？", "؟")
 
 
 def _by_first_letter(patterns: str) -> str:
-    """The same choice, made by the first letter: then a word is tried against a few patterns, and not against all."""
+    """The patterns as a choice by the first letter: then a word is tried against a few of them, and not against all."""
     depth, choices = 0, [""]
     for character in patterns:
         depth += (character in "([") - (character in ")]")
@@ -63,7 +63,7 @@ OTHER_CONSTRAINTS = (
     r"يجب|لا ت\w+|لا ي\w+|دائما|دائمًا|أبدا|أبدًا|فقط|ممنوع|بدون|تجنب|استخدم|احرص|عدم"
 )
 ORDERED = r"^(?:use|leave|keep|put|call|name|write|run)\b|, (?:and |but )?not\b"
-"""How an order begins, and how it says what is not meant."""
+"""The beginning of an order, and words that say what is not meant."""
 LATIN_DECISIONS = (
     r"decid\w+|decision|going with|went with|i'll use|i will use|we(?:'ll| will) use|chose|choose|opt(?:ed)? for|settled on|"
     r"instead of|rather than|because|the reason|root cause|turns out|the (?:issue|problem|bug|fix|cause) (?:is|was)|trade-?off|"
@@ -80,19 +80,20 @@ FIRM = re.compile(
     r"entschied\w*|entscheid\w*|décid\w+)|决定|改用|採用|決定|결정|решил|قررت|قررنا"
 )
 HEADING_WORDS = 4
-"""A line of so few words without a stop is a heading: no sentence that says something."""
+"""Words. A line of no more without a stop is a heading: no sentence that says something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """Words by which a sentence is told. They are looked for in small letters: without regard to case it would take four times as long."""
+    """Words by which a kind of sentence is recognised. They are looked for in small letters: without regard to case it would take four
+    times as long."""
 
     latin: re.Pattern[str]
     other: re.Pattern[str]
-    """What has no letter of ASCII: not looked for where all letters are."""
+    """Words that have no letter of ASCII: they are not looked for in a sentence of ASCII alone."""
 
     def stand_in(self, sentence: str) -> bool:
-        """Whether one of them does."""
+        """Whether one of these words stands in the sentence."""
         lowered = _plain_apostrophes(sentence).lower()
         return self.latin.search(lowered) is not None or (not lowered.isascii() and self.other.search(lowered) is not None)
 
@@ -108,17 +109,17 @@ STRONG = Markers(
     ),
     re.compile(OTHER_CONSTRAINTS),
 )
-"""Of the words of constraints those that leave no doubt: in a pasted plan the others stand in every second sentence."""
+"""Those words of constraints that leave no doubt: in a pasted plan the others stand in every second sentence."""
 
 FENCE = re.compile(r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)")
 BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|(?<=[؟؛۔])\s*|\n+")
 ASCII_BOUNDARY = re.compile(r"\s(?<=[.!?;]\s)\s*|\n+")
-"""The same where all letters are of ASCII: what begins with a blank is found several times as fast."""
+"""`BOUNDARY` for texts of ASCII alone: a pattern that begins with a blank is found several times as fast."""
 BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
 
 
 def _plain_apostrophes(sentence: str) -> str:
-    """With the apostrophe that a keyboard has: some models write the printer's (`I’ll`)."""
+    """The sentence with the apostrophe that a keyboard has: some models write the printer's (`I’ll`)."""
     return sentence.replace("’", "'")
 
 
@@ -140,22 +141,22 @@ def decisions_in(text: str) -> list[str]:
 
 
 def is_firm(sentence: str) -> bool:
-    """Whether a decision says of itself that it is one, or names a cause; others give some reason."""
+    """Whether a decision says of itself that it is one, or names a cause. Others only give some reason."""
     return FIRM.search(_plain_apostrophes(sentence).lower()) is not None
 
 
 def gives_a_reason(sentence: str) -> bool:
-    """Whether it says what was decided, or why something is so."""
+    """Whether the sentence says what was decided, or why something is so."""
     return DECISION.stand_in(sentence)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of prose, code, list marks, emphasis around the whole and tables left out."""
+    """The sentences of prose in the text, without list marks and emphasis around the whole. Code and tables are left out."""
     return (sentence for sentence in _sentences(text) if not _looks_like_code(sentence))
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """With those that look like code outside fences: to tell takes longer than to look for a word, so that comes last."""
+    """The sentences with those that look like code outside fences: to tell that takes longer than to look for a word, so it comes last."""
     boundary = ASCII_BOUNDARY if text.isascii() else BOUNDARY
     for piece in boundary.split(FENCE.sub("\n", text)):
         sentence = " ".join(BULLET.sub("", piece).split())
@@ -168,7 +169,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def is_heading(sentence: str) -> bool:
-    """Whether it is a line of a few words that says nothing."""
+    """Whether the sentence is a line of a few words that says nothing."""
     return sentence.isascii() and len(sentence.split()) <= HEADING_WORDS and sentence[-1] not in ".!;"
 
 
@@ -180,13 +181,13 @@ def _looks_like_code(sentence: str) -> bool:
 # What the agent said in its own words
 
 TOLD_CHARACTERS = 4_000
-"""Of a reply that are looked at: its beginning and its end."""
+"""Characters of a reply that are looked at: its beginning and its end."""
 WORKING_CHARACTERS = 1_600
-"""Of what a reply says that goes on with a call: as long as a plan in words is. The room decides how much of it is told."""
+"""Characters that are kept of a reply that goes on with a call: as long as a plan in words is. The room decides how much of it is told."""
 ABOUT_TO_CHARACTERS = 200
-"""Of what a reply says comes next."""
+"""Characters of what a reply says comes next."""
 THINKING_CHARACTERS = 160
-"""Of a thought that stands in for words."""
+"""Characters of thinking that stands in for words."""
 THINKING_LOOKED_AT = 1_000
 
 ANNOUNCED = re.compile(
@@ -199,14 +200,15 @@ ANNOUNCED = re.compile(
     r"^(?:#+ |step \d)|^(?:好的?[，,。]?)?(?:现在|接下来|首先)?(?:让我|我来|我先|我将|我要|我会)|^(?:次に|まず|では)|^(?:دعني|سأ|سوف)",
     re.IGNORECASE,
 )
-"""How a sentence begins that only says what comes next."""
+"""The beginning of a sentence that only says what comes next."""
 _CHANGES = (
     r"(?:add|updat|writ|rewrit|implement|creat|fix|replac|extract|remov|renam|mov|appl(?=y)|wir|install|commit|extend|chang|convert|register|"
     r"refactor|delet|migrat|set up|adjust|push|clos|post|send|spawn|integrat|revert|merg|simplif)"
 )
 ACTING = re.compile(rf"[\s,:]*(?:(?:also|then|now|just|quickly|first|next|go ahead and)\s+)*{_CHANGES}(?:e|y)?\b", re.IGNORECASE)
 ACTING_NOW = re.compile(rf".{{0,20}}\bi'm (?:now |also |just )?{_CHANGES}(?:t|m|n)?ing\b", re.IGNORECASE)
-"""How an announcement begins that says what is changed. In other languages it is taken for one that only looks."""
+"""The beginning of an announcement that something is being changed. An announcement in another language is taken for one that only
+looks."""
 ROUTINE = re.compile(
     r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|"
     r"(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
@@ -214,33 +216,33 @@ ROUTINE = re.compile(
     r"i (?:now )?have (?:a |an |all )?(?:good|clear|thorough|complete|full|comprehensive|the|everything)|now i have|i see)\b.{0,50}$",
     re.IGNORECASE,
 )
-"""What only says that something went well: the checks say it, too."""
+"""The beginning of a sentence that only says that something went well: the checks say it, too."""
 LIMITING = re.compile(r"\b(?:only|not|never|unless|without|instead|to avoid|so that)\b|n't\b", re.IGNORECASE)
 SHORT = 45
-"""Characters: what is shorter and no decision rarely says anything later."""
+"""Characters. A shorter sentence that is no decision rarely says anything later."""
 _TAGS = re.compile(r"</?thinking>")
 
 
 @dataclass(frozen=True, slots=True)
 class ReplySentences:
-    """What one reply said. Where it is `closing`, `text` is all of it, and else the sentences that say something."""
+    """What one reply said. If it is `closing`, `text` is all of it, else the sentences that say something."""
 
     seq: int
     text: str
     closing: bool
     """Whether the reply called no tool, so that it closed something or asked."""
     weight: int = 0
-    """2 where it closes something, or says of itself that it decides; 1 where it says why; 0 if it only reports."""
+    """2 if it closes something, or says of itself that it decides; 1 if it says why; 0 if it only reports."""
     announces: bool = False
     """Whether it only says what comes next."""
     about_to: str = ""
-    """What it says comes next, beside what else it says, where it goes on with a call."""
+    """What a reply that goes on with a call says comes next, beside what else it says; empty if nothing."""
     acts: bool = False
-    """Whether what it announces would change something: one after the other, these are the steps of the work."""
+    """Whether what it announces would change something. One after the other, such announcements are the steps of the work."""
 
 
 def told_in(seq: int, reply: AssistantReply) -> ReplySentences | None:
-    """None if it says nothing."""
+    """What the reply said in its own words; None if it says nothing."""
     said = ends_of("\n\n".join(block.text for block in reply.blocks if isinstance(block, Text)).strip(), TOLD_CHARACTERS)
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):
@@ -274,13 +276,13 @@ def _weight(sentence: str) -> int:
 
 
 def is_announced(sentence: str) -> bool:
-    """Whether it only says what comes next, and neither why nor within which limits."""
+    """Whether the sentence only says what comes next, and neither why nor within which limits."""
     said = _plain_apostrophes(sentence)
     return ANNOUNCED.match(said) is not None and not LIMITING.search(said) and not gives_a_reason(said)
 
 
 def ends_of(text: str, characters: int) -> str:
-    """`text`, or its beginning and its end: the end often says what is proposed, or waited for."""
+    """`text`, or, if it is too long, its beginning and its end: the end often says what is proposed, or waited for."""
     if len(text) <= characters:
         return text
     first = characters * 2 // 3
@@ -291,14 +293,15 @@ def ends_of(text: str, characters: int) -> str:
 
 
 WORTH = (1.0, 2.0, 4.0)
-"""Of what a reply said, by its weight."""
+"""What a reply's words are worth, by the reply's weight."""
 HALVED_AFTER = 40
-"""Replies that said something: then it is worth half of that. Else the closing words of tasks long done keep out the reasons of the one at
-hand."""
+"""Replies that said something: after so many, one is worth half. Else the closing words of tasks long done keep out the reasons of the one
+at hand."""
 
 
 def by_worth(told: Sequence[ReplySentences]) -> list[ReplySentences]:
-    """In the order in which they are worth a place: what decides or closes before what only reports, and the newer before the older."""
+    """The replies that say something, the most worth telling first: what decides or closes before what only reports, and the newer before
+    the older."""
     worth = {each.seq: WORTH[each.weight] * 0.5 ** ((len(told) - place) / HALVED_AFTER) for place, each in enumerate(told, 1)}
     return sorted(filter(_is_telling, told), key=lambda each: (-worth[each.seq], -each.seq))
 
@@ -310,14 +313,14 @@ def _is_telling(told: ReplySentences) -> bool:
 
 GAP = " … "
 EARLY = (1.5, 0.9, 0.6)
-"""How much the first sentences tell, where they say more than that all went well: of what the others are about."""
+"""How much is added for the first three sentences, unless they only say that all went well: they tell what the others are about."""
 SPECIFIC = re.compile(r"`|\b\d|#\d|\w\.\w|\w/\w")
 FRAGMENT = 20
-"""Characters: a piece so short says little without those around it."""
+"""Characters. A piece that is so short says little without those around it."""
 
 
 def gist(text: str, characters: int) -> str:
-    """On one line the sentences of `text` that tell most: what was decided and why, within which limits, and of what it is about."""
+    """The sentences of `text` that tell most, on one line: what was decided and why, within which limits, and what it is about."""
     whole = one_line(text, len(text))
     said = _pieces(text)
     if len(whole) <= characters or len(said) < 2:
@@ -325,7 +328,7 @@ def gist(text: str, characters: int) -> str:
     early = (0.0, *EARLY[1:]) if ROUTINE.match(said[0]) else EARLY
     ranks = [_rank(piece) + (early[place] if place < len(early) else -_is_fragment(piece)) for place, piece in enumerate(said)]
     ranked = sorted(range(len(said)), key=lambda place: -ranks[place])
-    said[ranked[0]] = one_line(said[ranked[0]], characters * 2 // 3)  # what tells most is never left out for its length
+    said[ranked[0]] = one_line(said[ranked[0]], characters * 2 // 3)  # the most telling sentence is never left out for its length
     left, taken = characters, list[int]()
     for place in ranked:
         if len(said[place]) + len(GAP) <= left:
@@ -337,7 +340,7 @@ def gist(text: str, characters: int) -> str:
 
 
 def _rank(piece: str) -> float:
-    """What a sentence tells by itself."""
+    """How much a sentence tells by itself."""
     says = 2.0 * _weight(piece) + bool(LIMITING.search(_plain_apostrophes(piece))) + 0.5 * bool(SPECIFIC.search(piece))
     return says - 0.5 * piece.endswith((":", "："))
 
@@ -347,14 +350,14 @@ def _is_fragment(piece: str) -> bool:
 
 
 def _pieces(text: str) -> list[str]:
-    """Its sentences, and the rows of its tables; code and headings left out."""
+    """The sentences of the text, and the rows of its tables; code and headings are left out."""
     boundary = ASCII_BOUNDARY if text.isascii() else BOUNDARY
     found: list[str] = []
     for line in FENCE.sub("\n", text).splitlines():
         if line.lstrip().startswith("|"):
             cells = (cell.strip() for cell in line.split("|"))
             row = " · ".join(cell for cell in cells if any(map(str.isalnum, cell)))
-            if not row:  # the line below the names of the columns, which tell nothing by themselves
+            if not row:  # the line below the columns' names, which tell nothing by themselves
                 found = found[:-1]
             found.append(row)
         else:

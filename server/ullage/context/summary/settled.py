@@ -27,24 +27,25 @@ from ullage.context.summary.task_list import TaskHistory
 from ullage.context.view.log_places import entry_at
 
 REPLIES_FOR_DECISIONS = 150
-"""The newest: of a decision that is older, the files and the model's own summaries speak."""
+"""Newest replies in which decisions are looked for: the files and the model's own summaries tell of older ones."""
 MOST_CONSTRAINTS = 2_000
-"""The newest; a program summary has room for a tenth of them."""
+"""Newest constraints that are kept; a program summary has room for a tenth of them."""
 TEXTS_KEPT = 200_000
-"""Characters of the newest messages of the user: about twice as much as is quoted whole."""
+"""Characters of the user's newest messages that are kept: about twice as many as are quoted whole."""
 PASTED_CHARACTERS = 3_000
-"""Of a message of the user: longer ones were mostly pasted, not typed."""
+"""Characters beyond which a message of the user counts as pasted, not typed."""
 SHORTENED_CHARACTERS = 200
-"""Of a message of the user that is quoted in part."""
+"""Characters of a message of the user that is quoted in part."""
 ERROR_WORDS_CHARACTERS = 200
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
 ASK_USER = "ask_user"
-"""Ullage's own tool that asks the user. Its results have the answers apart."""
+"""Ullage's own tool that asks the user. The entries of its results have the answers in a field of their own."""
 NOT_ANSWERED = "The user did not answer"
-"""How its result begins where they did not."""
+"""The beginning of its result if the user did not answer."""
 ASKING = ("AskUserQuestion", ASK_USER, "ask_followup_question", "request_user_input", "question", "vscode_askQuestions")
-"""Tools that ask the user, of Claude Code, Gemini CLI, Cline, Codex, OpenCode and VS Code too: what comes back are their words."""
+"""Tools that ask the user, also those of Claude Code, Gemini CLI, Cline, Codex, OpenCode and VS Code. Their results are the user's
+words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,15 @@ class EntryWords:
     seq: int
     text: str
     is_aside: bool = False
-    """Whether it is a weak constraint out of a pasted text: then it stands in a summary only as far as there is room."""
+    """Whether it is a weak constraint out of a pasted text: it stands in a summary only as far as there is room."""
 
 
 class Settled:
-    """What the entries so far come to, all together."""
+    """What the entries of a log that were added so far tell, all together."""
 
     def __init__(self) -> None:
         self.entries = 0
-        """How many they are."""
+        """The number of entries that were added."""
         self.files = FileHistory()
         self.commands = CommandHistory()
         self.errors = ErrorHistory()
@@ -79,7 +80,7 @@ class Settled:
         self._undone: set[str] = set()
 
     def add(self, read: ReadEntry) -> None:
-        """The log's next entry."""
+        """Takes in the log's next entry."""
         self.entries += 1
         match read.logged.entry:
             case UserPrompt() as prompt:
@@ -111,12 +112,12 @@ class Settled:
                 pass
 
     def settle(self) -> None:
-        """Lets go of what was only kept since it may be told of: no entry is held any more, but for the newest of their kind."""
+        """Drops what was only kept because it might be told of: no entry is held any more, but for the newest of their kind."""
         self.files.settle()
         self.commands.settle()
 
     def copy(self) -> Settled:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = Settled()
         other.entries, other.at_work = self.entries, self.at_work
         other.files, other.commands, other.errors = self.files.copy(), self.commands.copy(), self.errors.copy()
@@ -126,17 +127,17 @@ class Settled:
         return other
 
     def asked(self, entries: Sequence[Logged]) -> TypedMessages:
-        """What the user typed; `entries` are those that were added."""
+        """The messages that the user typed. `entries` must be those that were added."""
         return TypedMessages(self._prompts, entries)
 
     @property
     def constraints(self) -> tuple[EntryWords, ...]:
-        """The same sentence only once, where it was said last."""
+        """The user's constraints. The same sentence is there once, where it was said last."""
         return tuple(self._constraints.values())
 
     @property
     def decisions(self) -> tuple[EntryWords, ...]:
-        """Of the newest replies; the same sentence only once, where it was said last."""
+        """The decisions in the newest replies. The same sentence is there once, where it was said last."""
         newest: dict[str, EntryWords] = {}
         for read in self._replies:
             for sentence in read.decisions:
@@ -150,12 +151,12 @@ class Settled:
 
     @property
     def last_call(self) -> EntryWords | None:
-        """The last tool call, in a line."""
+        """The last tool call, on one line; None if there was none."""
         return None if self._last_call is None else _call_in_a_line(self._last_call)
 
     @property
     def newest_summary(self) -> int | None:
-        """The seq of the newest compaction in force that has a summary."""
+        """The seq of the newest compaction in force that has a summary; None if there is none."""
         return next((seq for seq, id in reversed(self._summaries.items()) if id not in self._undone), None)
 
     def _add_call(self, call: Call) -> None:
@@ -185,16 +186,16 @@ def _put_last(newest: dict[str, EntryWords], said: EntryWords) -> None:
 
 
 class Prompts:
-    """The messages of the user: where they stand and how many tokens they take, whole and shortened; of the newest the text, too."""
+    """The messages of the user: their seqs, their tokens, whole and shortened; and the texts of the newest."""
 
     def __init__(self) -> None:
         self.seqs, self.sizes, self.shortened = array("q"), array("q"), array("q")
         self.texts: dict[int, str] = {}
-        """By place among them: the first, and the newest."""
+        """The texts of the first message and of the newest, by their place among all messages of the user."""
         self._characters = 0
 
     def add(self, seq: int, text: str) -> None:
-        """The next one."""
+        """Takes in the user's next message."""
         place = len(self.seqs)
         self.seqs.append(seq)
         self.sizes.append(estimate_text(text))
@@ -206,7 +207,7 @@ class Prompts:
             self._characters -= len(self.texts.pop(oldest))
 
     def copy(self) -> Prompts:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = Prompts()
         other.seqs, other.sizes, other.shortened = self.seqs[:], self.sizes[:], self.shortened[:]
         other.texts, other._characters = self.texts.copy(), self._characters
@@ -214,18 +215,18 @@ class Prompts:
 
 
 class TypedMessages(Sequence[EntryWords]):
-    """The messages of the user as they were typed, each read in the log where it is asked for."""
+    """The messages of the user as they were typed, each read in the log when it is asked for."""
 
     def __init__(self, prompts: Prompts, entries: Sequence[Logged]) -> None:
         self._prompts = prompts
         self._entries = entries
 
     def size(self, place: int) -> int:
-        """Tokens of that message (estimate)."""
+        """Tokens of the message at that place (estimate)."""
         return self._prompts.sizes[place]
 
     def shortened_size(self, place: int) -> int:
-        """Tokens of its beginning (estimate)."""
+        """Tokens of the beginning of the message at that place (estimate)."""
         return self._prompts.shortened[place]
 
     @overload
@@ -263,7 +264,7 @@ def _refusal(call: Call, reason: str) -> str:
 
 
 def typed(prompt: UserPrompt) -> str:
-    """What the user typed; where something was attached, its name on a line of its own."""
+    """The text that the user typed; if something was attached, its name stands on a line of its own."""
     if not prompt.attachments:
         return prompt.text
     names = (_attached(each) for each in prompt.attachments)

@@ -23,21 +23,21 @@ from ullage.context.summary.task_list import PLAN_ACCEPTED, PROPOSING
 MOST_COMMITS = 20
 SUBJECT_CHARACTERS = 100
 TOLD_CHARACTERS, COUNTED_SHOWN = 90, 3
-"""Of what a check printed of its end."""
+"""Characters that are told of how a check went, and the lines that count something of which that consists at most."""
 DOCUMENT_CHARACTERS = 6_000
-"""Of a plan or an issue that are kept."""
+"""Characters of a plan or an issue that are kept."""
 NOT_ACCEPTED = "that is not accepted"
-"""In place of the name of a plan."""
+"""The words that stand for the name of a plan that was not accepted."""
 MOST_RUNNING = 20
 COMMAND_CHARACTERS = 4_000
-"""Of a command that are looked at: a longer one writes a file."""
+"""Characters of a command that are looked at: a longer one writes a file."""
 
 RESETTING = re.compile(r"\bgit\b[^|;&\n]*?\sreset\b[^|;&\n]*?\s(?:HEAD|@)(?:~(\d*)|(\^+))(?=\s|$)")
-"""The last commits are taken back."""
+"""A command that takes the last commits back."""
 _GIT = r"\bgit\b[^|;&\n]*?\s"
 COMMITTING, PUSHING, ADDING = (re.compile(_GIT + word) for word in (r"commit\b([^|;&\n]*)", r"push\b", r"add\s+([^|;&\n]*)"))
 COMMITTED = re.compile(r"^\[([^\]\n]*?)([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
-"""As git tells of a commit: `[main 3bb8701] feat: read the level`."""
+"""The line in which git tells of a commit: `[main 3bb8701] feat: read the level`."""
 MESSAGE = re.compile(r"""\s-[a-z]*m\s*(?:"\$\(cat <<-?\s*['"\\]?\w+['"]?\n\s*([^\n]+)|"([^"\n]+)|'([^'\n]+))""")
 AMENDING = re.compile(r"(?:^|\s)--amend\b")
 ALL = re.compile(r"(?:^|\s)(?:\.|-A|--all|-u|\*|-[a-z]*a[a-z]*)(?=\s|$)")
@@ -64,9 +64,9 @@ TRACKING = re.compile(
 BODY = re.compile(
     r"(?<!\S)--?(?:b|d|m|body|description|design|notes|acceptance|comment|message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL
 )
-"""The text of an issue, a pull request or a comment, as a command hands it over."""
+"""The text of an issue, a pull request or a comment, as a command passes it on."""
 WRITTEN_CHARACTERS, MOST_WRITTEN = 200, 3
-"""The shortest of these that is kept, and how many are."""
+"""Characters that such a text must have to be kept, and the number of such texts that are kept."""
 OPENING_TOOL = re.compile(r"(?:get|read|view|fetch|show)_?(?:issue|ticket|task)|issue_?(?:get|read|view)", re.IGNORECASE)
 PLAN_FILE = re.compile(r"(?:^|[/\\])plans?[/\\][^/\\]+\.\w+$|(?:^|[/\\_.-])plan[\w.-]*\.(?:md|txt|org|rst)$", re.IGNORECASE)
 
@@ -77,7 +77,7 @@ PROSE = (".md", ".txt", ".rst", ".adoc", ".org")
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`hash` is empty if git did not print it."""
+    """A commit that the agent made. `hash` is empty if git did not print it."""
 
     seq: int
     hash: str
@@ -86,7 +86,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The newest run of one kind of check. `told` is the line in which it says how it went; may be empty."""
+    """The newest run of one kind of check. `told` is the line in which it says how it went; empty if it has none."""
 
     kind: str
     seq: int
@@ -97,7 +97,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class GuidingDocument:
-    """Text that told the agent what to do: a plan, an issue. `name` is its file, or how it was opened."""
+    """A text that told the agent what to do: a plan, an issue. `name` is its file, or the command or call that opened it."""
 
     seq: int
     name: str
@@ -106,31 +106,32 @@ class GuidingDocument:
 
 @dataclass(frozen=True, slots=True)
 class StateOfWork:
-    """Where the work stands at one moment."""
+    """The state of the agent's work at one moment."""
 
     commits: tuple[Commit, ...] = ()
     pushed_seq: int = 0
-    """The last push that went well; 0 if there was none."""
+    """The seq of the last push that went well; 0 if there was none."""
     uncommitted: tuple[str, ...] = ()
-    """Files that were changed since they were committed last, the last changed last; none where git was never used."""
+    """Files that were changed since they were committed last, the last changed last; empty if git was never used."""
     checkouts: tuple[Checkout, ...] = ()
-    """The one that git told of last at the end."""
+    """The checkouts that git told of; the one it told of last comes last."""
     checks: tuple[Check, ...] = ()
-    """One a kind, the last run last."""
+    """The newest run of each kind of check, the last run last."""
     changed_seq: int = 0
-    """The last change of a file that is no plain text."""
+    """The seq of the last change of a file that is no plain text."""
     running: tuple[tuple[int, str], ...] = ()
-    """What was sent into the background and not heard of since."""
+    """Commands that were sent into the background and not heard of since, each with its seq."""
     plan: GuidingDocument | None = None
     issue: GuidingDocument | None = None
     written: tuple[GuidingDocument, ...] = ()
-    """The newest that the agent itself wrote for others by a command: of an issue, a pull request, a comment. The last one last."""
+    """The newest texts that the agent itself wrote for others by a command: an issue, a pull request, a comment. The last one comes
+    last."""
     claimed: str = ""
     """The newest command or call that names an issue after that one was opened."""
 
     @property
     def is_unchecked(self) -> bool:
-        """Whether files were changed after every check."""
+        """Whether files were changed after the last run of every check."""
         return self.changed_seq > max((check.seq for check in self.checks), default=0)
 
 
@@ -148,7 +149,7 @@ class WorkHistory:
         self._uses_git = False
 
     def copy(self) -> WorkHistory:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = WorkHistory()
         other._commits, other._changed, other._added = self._commits.copy(), self._changed.copy(), [*self._added]
         other._checkouts, other._checks, other._running = self._checkouts.copy(), self._checks.copy(), self._running.copy()
@@ -156,7 +157,7 @@ class WorkHistory:
         return other
 
     def state(self) -> StateOfWork:
-        """As it is now."""
+        """The state of the work as it is now."""
         checks = tuple(sorted(self._checks.values(), key=lambda check: (check.seq, check.kind)))
         uncommitted = tuple(map(in_a_line, self._changed)) if self._uses_git else ()
         return replace(
@@ -169,7 +170,7 @@ class WorkHistory:
         )
 
     def add(self, call: Call) -> None:
-        """The next call of the session."""
+        """Takes in the next call of the session."""
         if call.returned.refusal is not None:
             return
         if self._running:
@@ -185,7 +186,7 @@ class WorkHistory:
             self._add_command(call, call.plain)
 
     def add_notice(self, notice: Notice) -> None:
-        """What the program told the agent: that something in the background is over, say."""
+        """Takes in what the program told the agent: that something in the background is over, say."""
         for id in [id for id in self._running if id in notice.text and OVER.search(notice.text)]:
             del self._running[id]
 
@@ -238,7 +239,7 @@ class WorkHistory:
         self._added = []
 
     def _hear(self, call: Call) -> None:
-        """Of what runs in the background; where it is over, that is how it ended."""
+        """Takes in what a call tells of commands in the background. If one of them is over, the call tells how it ended."""
         said = {text if isinstance(text, str) else str(text) for text in call.input.values()}
         over = [id for id in self._running if id in said and not STILL.search(call.returned.content[:400])]
         for id in over:
@@ -246,7 +247,7 @@ class WorkHistory:
             self._check(checks_in(command), call.seq, command, "failed" if call.seems_failed else "ran", call.returned.content)
 
     def _add_written(self, call: Call, command: str) -> None:
-        """The longest text that a command hands over, if it is one of a tracker."""
+        """Keeps the longest text that a command passes on, if the command writes to a tracker."""
         if not TRACKING.search(WRITTEN.sub(" ", command)):
             return
         tracker = TRACKING.search(command)
@@ -280,7 +281,8 @@ class WorkHistory:
 
 
 def _proposed(call: Call, plan: str, before: GuidingDocument | None) -> GuidingDocument | None:
-    """The plan that holds after the call, as the user accepted it and may have changed it. A refused one counts where there is no other."""
+    """The plan that holds after the call, as the user accepted it and may have changed it. A refused plan counts only if there is no
+    other."""
     answer = call.returned.content
     if not call.returned.is_error and answer.startswith(PLAN_ACCEPTED):
         return GuidingDocument(call.seq, "", (answer.partition("\n\n")[2] or plan)[:DOCUMENT_CHARACTERS])
@@ -302,7 +304,7 @@ def _is_of(path: str, word: str) -> bool:
 
 
 def _told(output: str) -> str:
-    """Where a check says how it went: the last lines that count something, else the last line."""
+    """The words with which a check says how it went: the last lines that count something, else the last line."""
     printed = _COLOUR.sub("", output[-PRINTED_CHARACTERS:])
     counted = [line.strip() for line in printed.splitlines() if COUNTED.search(line[:300])]
     return one_line("; ".join(counted[-COUNTED_SHOWN:]), TOLD_CHARACTERS) if counted else last_line(printed)

@@ -21,21 +21,21 @@ from ullage.context.view.request import Request
 BEGIN = "=== RECORD ==="
 END = "=== END OF RECORD ==="
 NO_ENTRY = 0
-"""As the source of a block: it comes from no entry of the log."""
+"""The source of a block that comes from no entry of the log."""
 
 SHORTEST = 80
-"""Characters. Less than that is no summary of anything that had to be summarised."""
+"""Characters. A shorter text is no summary of anything that had to be summarised."""
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 
 
 OTHER_FORM = "The model did not write in the form that was asked for"
 
 SUBSTANCE = 40
-"""Characters that must be left. A short sentence has as many."""
+"""Characters that must be left after all that tells nothing is taken away. A short sentence has as many."""
 SHORT_REPLY = 600
-"""Characters. A longer one that begins with an apology still has something to tell."""
+"""Characters. A longer reply that begins with an apology still has something to tell."""
 LONGEST_EXCUSE = 300
-"""Characters of a paragraph that is an excuse as a whole."""
+"""Characters that a paragraph may have to count as an excuse as a whole."""
 
 _EMPTY_WORDS = (
     "none",
@@ -61,17 +61,17 @@ _EMPTY_WORDS = (
     "無",
 )
 _NOTHING = re.compile(r"(?:\(?(?:" + "|".join(_EMPTY_WORDS) + r")\)?[\s.:;,!*_-]*)+", re.IGNORECASE)
-"""A line of only such words tells nothing."""
+"""A line of only such words, which tells nothing."""
 _LABEL = re.compile(
     r"(?:#{1,6}\s+[^\n]*|(?:\d{1,2}[.)]\s*)?(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?|\d{1,2}[.)]\s+[^\n:.]{1,80}:?|[^\W\d_][^\n:.]{0,60}:)"
 )
 """A heading, however it is written."""
 _LABELLED = re.compile(r"(?:\d{1,2}[.)]\s*)?(?:\*\*|__)?(?P<label>[^\W\d_][^\n:*_.]{0,60})(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(?P<rest>.*)")
-"""A heading and what is said under it, on one line."""
+"""A heading with what is said under it, on one line."""
 _BULLET = re.compile(r"^[\s>]*(?:[-*+•]\s+|\[[ xX]\]\s+)*")
 _FENCE = re.compile(r"^\s*(?:```|~~~)[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<inside>.*?)\n?\s*(?:```|~~~)\s*$", re.DOTALL)
 _PROSE = ("", "markdown", "md", "text", "txt", "plaintext")
-"""What a fence may be called that holds a summary."""
+"""The names after a fence that holds a summary."""
 _CALL = re.compile(r"^\s*(?:<tool_call>|<\|tool|<function[=_]|<invoke|\[TOOL_CALLS?\]|<tool_use>|functions\.)", re.IGNORECASE)
 _EXCUSES = (
     "i'm sorry",
@@ -102,14 +102,14 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a program can see of the form in which a summary was asked for."""
+    """The form in which a summary was asked for, as far as a program can check it."""
 
     marked: bool = False
-    """Between `BEGIN` and `END`, as Ullage's own prompt asks."""
+    """Whether the summary stands between `BEGIN` and `END`, as Ullage's own prompt asks."""
     sections: int = 0
-    """How many headings are asked for; a reply with fewer than a third of them is none."""
+    """The number of headings that are asked for; a reply with fewer than a third of them is no summary."""
     holds: str = ""
-    """What stands in every answer; it may be short then."""
+    """A text that stands in every answer, which then may be short; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,13 @@ def summary_request(request: Request, prompt: str, focus: str) -> Request:
 
 
 def small_request(request: Request, prompt: str, text: str, focus: str) -> Request:
-    """A request of its own with nothing but `text` to read and what is asked of it; the system prompt stays, tools are not given."""
+    """A request of its own with nothing but `text` to read and the question about it. The system prompt stays, tools are not given."""
     block = Text(f"{HOW_IT_IS_QUOTED}\n\n{text}\n\n{asking(prompt, focus)}")
     return replace(request, tools=(), messages=(Message("user", (block,), (NO_ENTRY,)),), breakpoints=())
 
 
 def checked_request(request: Request, summary: str, check: str) -> Request:
-    """The request that gave `summary`, and a second question about it."""
+    """The request that gave `summary`, with that answer and a second question about it."""
     answer, question = Text(summary), Text(check)
     more = (Message("assistant", (answer,), (NO_ENTRY,)), Message("user", (question,), (NO_ENTRY,)))
     return replace(request, messages=(*request.messages, *more))
@@ -184,8 +184,8 @@ def accept(blocks: Sequence[AssistantBlock], stop_reason: str, form: Form, quest
 
 
 def _between_markers(said: str) -> str | Rejected:
-    """From the first marker to the last one, so that a summary which speaks of markers stays whole; those in lines of their own count
-    before any other. A beginning without an end was cut off; what has neither is no answer to what was asked."""
+    """The text from the first marker to the last one, so that a summary which speaks of markers stays whole; markers in lines of their own
+    count before any other. A beginning without an end was cut off; a text with neither does not answer what was asked."""
     begun = _line_of(BEGIN).search(said) or re.search(re.escape(BEGIN), said)
     rest = said[begun.end() :] if begun else said
     ends = [*_line_of(END).finditer(rest)] or [*re.finditer(re.escape(END), rest)]
@@ -206,8 +206,8 @@ def _prompt() -> str:
 def why_no_summary(text: str, asked: str, sections: int = 0, least: int = SUBSTANCE) -> str | None:
     """Why `text` is no summary, in words for the user as they follow "The model"; None if it may be one.
 
-    `asked` are the words that ask for it: what only says them again tells nothing. `sections`: how many headings they ask for, of which a
-    third must be there. `least`: characters that must be left.
+    `asked` are the words that ask for it: a text that only says them again tells nothing. `sections`: how many headings they ask for, of
+    which a third must be there. `least`: characters that must be left.
     """
     if _CALL.match(text):
         return "wrote a tool call as text instead of the summary"
@@ -231,7 +231,7 @@ def why_no_summary(text: str, asked: str, sections: int = 0, least: int = SUBSTA
 
 
 def _told(text: str, known: set[str]) -> list[str]:
-    """The lines that tell something, each once, without their marks; `known` lines tell nothing."""
+    """The lines that tell something, each once, without their marks. Lines in `known` tell nothing."""
     told: dict[str, None] = {}
     for raw in text.splitlines():
         line = _plain(raw)
@@ -245,7 +245,7 @@ def _told(text: str, known: set[str]) -> list[str]:
 
 
 def _labels(text: str) -> int:
-    """How many lines are headings, or begin with one."""
+    """The number of lines that are headings, or begin with one."""
     lines = [_plain(line) for line in text.splitlines()]
     return sum(1 for line in lines if line and (_LABEL.fullmatch(line) or _LABELLED.fullmatch(line) or re.match(r"\d{1,2}[.)]\s", line)))
 
@@ -261,7 +261,7 @@ def _is_excuse(text: str) -> bool:
 
 
 def _is_echo(text: str, asked: str) -> bool:
-    """Whether it says a part of the question again, or all of it with something around it."""
+    """Whether the text repeats a part of the question, or all of it with something around it."""
     return bool(asked) and (text in asked or asked in text)
 
 

@@ -14,15 +14,15 @@ from ullage.context.calls import Call
 from ullage.context.entries import AssistantReply
 
 LIST_TOOLS = ("todo", "TodoWrite", "update_plan", "todo_write", "todowrite", "write_todos")
-"""Ullage's; Claude Code's; Codex'; of others. Each call has the whole list."""
+"""Tools that write the whole list with each call: Ullage's; Claude Code's; Codex'; others'."""
 CREATING, UPDATING, SHOWING = "TaskCreate", "TaskUpdate", "TaskList"
-"""Claude Code's newer ones: a task a call, and the list as it stands, which others may have written on meanwhile."""
+"""Claude Code's newer tools: a task for each call, and one that shows the list as it is, which others may have changed meanwhile."""
 PROPOSING = "propose_plan"
-"""Ullage's. Its result has the plan where the user accepted it."""
+"""Ullage's tool that proposes a plan. Its result has the plan if the user accepted it."""
 PLAN_ACCEPTED = "The user accepted this plan."
-"""How such a result begins. The plan follows after the first empty line."""
+"""The beginning of such a result. The plan follows after the first empty line."""
 STEP = re.compile(r"^(?:\d{1,3}[.)]|[-*+] \[[ xX]\])\s+(\S.*)$", re.MULTILINE)
-"""A numbered line or a box to tick, not indented. What is indented below it belongs to it."""
+"""A numbered line or a box to tick, not indented. Lines that are indented below it belong to it."""
 POINT = re.compile(r"^[-*+]\s+(\S.*)$", re.MULTILINE)
 STEP_CHARACTERS = 200
 NUMBERED = re.compile(r"#(\d+)")
@@ -41,7 +41,7 @@ class ListedTask:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is still something to do."""
+        """Whether something is still to be done for the task."""
         return self.status not in DONE
 
 
@@ -50,24 +50,24 @@ class TaskHistory:
 
     def __init__(self) -> None:
         self._written: ToolUse | None = None
-        """The last call that wrote all of it."""
+        """The last call that wrote the whole list; None if there was none."""
         self._tasks: dict[str, ListedTask] = {}
-        """By number, where each has a call of its own; then the newest kind of list counts."""
+        """The tasks by number, if each has a call of its own. Of two kinds of list the newest counts."""
 
     def copy(self) -> TaskHistory:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = TaskHistory()
         other._written, other._tasks = self._written, self._tasks.copy()
         return other
 
     def add_reply(self, reply: AssistantReply) -> None:
-        """The next reply."""
+        """Takes in the next reply."""
         for block in reply.blocks:
             if isinstance(block, ToolUse) and block.name in LIST_TOOLS:
                 self._written, self._tasks = block, {}
 
     def add(self, call: Call) -> None:
-        """The next call that has its result."""
+        """Takes in the next call that has its result."""
         if not call.returned.is_error and call.returned.tool == PROPOSING:
             steps = steps_of_result(call.returned.content)
             self._tasks = {str(number): ListedTask(step, "pending") for number, step in enumerate(steps, 1)}
@@ -90,7 +90,7 @@ class TaskHistory:
 
     @property
     def tasks(self) -> tuple[ListedTask, ...]:
-        """As they stand."""
+        """The tasks as they were last written."""
         if self._tasks:
             return tuple(task for task in self._tasks.values() if task.status != "deleted")
         return tuple(_read(self._written.input)) if self._written is not None else ()
@@ -106,11 +106,11 @@ def _read(input: Mapping[str, Json]) -> Iterator[ListedTask]:
 
 
 def steps_of_result(content: str) -> tuple[str, ...]:
-    """The steps of the plan in a result of `propose_plan`; none where no plan was accepted."""
+    """The steps of the plan in a result of `propose_plan`; empty if no plan was accepted."""
     return steps_in(content.partition("\n\n")[2]) if content.startswith(PLAN_ACCEPTED) else ()
 
 
 def steps_in(plan: str) -> tuple[str, ...]:
-    """The steps of a plan in Markdown: its numbered lines and boxes to tick; where it has none, its points."""
+    """The steps of a plan in Markdown: its numbered lines and boxes to tick; if it has none, its list items."""
     found = STEP.findall(plan) or POINT.findall(plan)
     return tuple(" ".join(step.replace("**", "").split())[:STEP_CHARACTERS] for step in found[:MOST_TASKS])

@@ -22,23 +22,24 @@ ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 200, 4
 COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN, CHECKOUTS_SHOWN = 5, 12, 3, 2
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
 ANNOUNCED = "Announced: "
-"""Before a step that the agent said it would take: what came of it the next lines tell."""
+"""Stands before a step that the agent said it would take; the next lines tell what came of it."""
 INSIDE = "  > "
-"""Before the lines of a text of several, which is not the user's."""
+"""Stands before each line of a text of several lines that is not the user's."""
 POINTING = ("←", "→", "↳", "└", "├", "│")
-"""How a line begins that only points to another issue."""
+"""Beginnings of lines that only point to another issue."""
 BEGINNING_SHARE = 0.6
-"""Of what is told of a plan or an issue that is too long: its beginning. The rest is for lines after it that say why, or forbid."""
+"""Share of what is told of a plan or an issue that is too long, for its beginning. The rest is for lines after that which say why, or
+forbid."""
 WRAPPED = re.compile(r"^(?:Chunk ID|Wall time|Process exited with code|Original token count|Output):?(?: |$)")
-"""What Codex' tool puts before the output of a command."""
+"""Lines that Codex' tool puts before the output of a command."""
 ABOUT_IT = re.compile(r"(?:author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):\t")
-"""How a line begins that a tracker puts before the text of an issue or a pull request, and that says little of the work."""
+"""Beginnings of lines that a tracker puts before the text of an issue or a pull request, and that say little of the work."""
 LONGEST_LINE = 220
-"""Of a plan or an issue."""
+"""Characters of a line of a plan or an issue."""
 
 
 def said_line(said: EntryWords) -> str:
-    """A constraint: the sentence as it was said."""
+    """The line for a constraint: the sentence as it was said."""
     return f"- {said.text} (#{said.seq})"
 
 
@@ -51,12 +52,12 @@ def told_line(told: ReplySentences, characters: int) -> str:
 
 
 def begun_line(told: ReplySentences, characters: int) -> str:
-    """What the agent said in one reply, in a line: where it is too long, the sentences of it that tell most."""
+    """What the agent said in one reply, on one line. If it is too long, only the sentences that tell most."""
     return f"- {ANNOUNCED if told.acts else ''}{gist(told.text, characters)} (#{told.seq})"
 
 
 def state_lines(work: StateOfWork) -> list[str]:
-    """Commits, edits since, checks, what still runs."""
+    """The lines on commits, edits since, checks, and what still runs."""
     lines: list[str] = []
     if work.commits:
         shown = work.commits[-COMMITS_SHOWN:]
@@ -104,7 +105,8 @@ def _checkout_lines(checkouts: Sequence[Checkout], changed_seq: int) -> list[str
 
 
 def document_lines(document: GuidingDocument, what: str, characters: int, named: str = "") -> list[str]:
-    """A plan or an issue, in short; from the part on that `named` names, where it does. None if there is nothing in it to read."""
+    """The lines on a plan or an issue, in short; from the part on that `named` names, if it names one. Empty if there is nothing in it to
+    read."""
     words = [word.strip("'\"`,;") for word in named.split()]
     lines = _lines_of(document.text)
     ids = [word for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word))]
@@ -125,7 +127,8 @@ def document_lines(document: GuidingDocument, what: str, characters: int, named:
 
 
 def _lines_of(text: str) -> list[str]:
-    """The lines that have words. What a tool puts before a command's output is left out, and JSON is read by the lines of its texts."""
+    """The lines of the text that have words. What a tool puts before a command's output is left out, and JSON is read by the lines of its
+    texts."""
     lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
     lines = [line.rstrip() for line in lines if not WRAPPED.match(line.rstrip()) and not ABOUT_IT.match(line)]
     if lines and lines[0].lstrip().startswith(("{", "[")):
@@ -134,7 +137,7 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _telling(lines: Sequence[str], characters: int) -> list[int]:
-    """The places of the lines that are shown: all that fit, else those at the beginning, and of the others first those that say why."""
+    """The indexes of the lines that are shown: all if they fit, else those at the beginning, and of the others first those that say why."""
     costs = [min(len(line), LONGEST_LINE) + len(INSIDE) + 2 for line in lines]
     if sum(costs) <= characters:
         return [*range(len(lines))]
@@ -155,7 +158,7 @@ def _telling(lines: Sequence[str], characters: int) -> list[int]:
 
 
 def task_lines(tasks: Sequence[ListedTask]) -> list[str]:
-    """The list: what is open line by line, what is done in one."""
+    """The lines on the task list: one for each open task, and one for all that are done."""
     done = [one_line(task.content, DONE_TASK_CHARACTERS) for task in tasks if not task.is_open]
     lines = [task_line(task) for task in tasks if task.is_open]
     if done:
@@ -164,12 +167,12 @@ def task_lines(tasks: Sequence[ListedTask]) -> list[str]:
 
 
 def file_line(fact: FileFact) -> str:
-    """A file: what was done to it, how often, where last."""
+    """The line for a file: what was done to it, how often, where last."""
     return f"- {in_a_line(fact.path)}: {_done(fact)}{_place(fact)}"
 
 
 def file_lines(found: FilesWithNames) -> list[str]:
-    """Files by folder, each with the names that belong to it; those without any at the end of their folder."""
+    """The lines for files, by folder, each file with the names that belong to it; those without any at the end of their folder."""
     folders: dict[str, list[FileWithNames]] = {}
     for place in found.places:
         folders.setdefault(in_a_line(place.path).replace("\\", "/").rpartition("/")[0], []).append(place)
@@ -186,7 +189,7 @@ def file_lines(found: FilesWithNames) -> list[str]:
 
 
 def elsewhere_lines(found: FilesWithNames) -> list[str]:
-    """Names that belong to no file, and hashes."""
+    """The lines for names that belong to no file, and for hashes."""
     lines = [("Other names in use", found.elsewhere), ("Hashes and addresses seen last", found.ids)]
     return [f"{what}: {' '.join(names)}" for what, names in lines if names]
 
@@ -202,7 +205,7 @@ def _place_line(place: FileWithNames) -> str:
 
 
 def _folder_line(folder: str) -> str:
-    """A folder; its name cannot pass for Markdown."""
+    """The line for a folder, whose name cannot pass for Markdown."""
     return f"{folder}/" if folder[:1].isalnum() or folder[:1] in ("/", "~", "_", ".") else f"./{folder}/".replace(".//", "./")
 
 
@@ -224,19 +227,20 @@ def _place(fact: FileFact) -> str:
 
 
 def command_line(fact: CommandFact) -> str:
-    """A command: how it ended, how often it ran, its last line."""
+    """The line for a command: how it ended, how often it ran, its last line."""
     runs = f", {fact.runs} runs" if fact.runs > 1 else ""
     last = f": {one_line(fact.last_line, LAST_LINE_CHARACTERS)}" if fact.last_line else ""
     return f"- `{one_line(fact.command, COMMAND_CHARACTERS)}`: {fact.ended}{runs} (#{fact.seq}){last}"
 
 
 def error_line(fact: ErrorFact) -> str:
-    """An error: what gave it, and what was done about it."""
+    """The line for an error: what gave it, and what was done about it."""
     return f"- {_error(fact)} (`{one_line(fact.source, 60)}`, #{fact.seq}){_words(fact)}{_after(fact)}"
 
 
 def error_chains(facts: Sequence[ErrorFact]) -> list[str]:
-    """Errors, the last first; those that one call gave one after the other in one line, as they gave way to each other."""
+    """The lines for errors, the last first. Errors that one call gave one after the other stand in one line, in the order in which each
+    took the place of the one before."""
     chains: dict[str, list[ErrorFact]] = {}
     for fact in facts:
         chains.setdefault(fact.source, []).append(fact)
@@ -268,6 +272,6 @@ def _after(fact: ErrorFact) -> str:
 
 
 def task_line(task: ListedTask) -> str:
-    """A task with its state."""
+    """The line for a task, with its state."""
     mark = {"completed": "x", "in_progress": "~"}.get(task.status, " ")
     return f"- [{mark}] {task.content}"

@@ -15,22 +15,22 @@ SHORTEST_NAME, LONGEST_NAME = 4, 100
 LONGEST_PATH = 200
 
 TOKEN = re.compile(r"[\w@~+/.-]+")
-"""Whatever may be a path. Words are looked for in the different ones only, since most tokens of a long output come again and again."""
+"""Whatever may be a path. Words are only looked for in the different ones, since most tokens of a long output come again and again."""
 WORD = re.compile(r"\w+")
 JOINT = re.compile(r"[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
-"""Where the words of a name meet: `readLevel`, `tank_level`. A name of one plain word cannot be told from prose."""
+"""A place where the words of a name meet: `readLevel`, `tank_level`. A name of one plain word cannot be told from prose."""
 NAME = re.compile(r"[A-Za-z_]\w{3,99}")
 HASH = re.compile(r"(?=[a-f]{0,63}[0-9])[0-9a-f]{7,64}")
-"""Commits, and the numbers of jobs and comments, which are as opaque and as needed."""
+"""A commit, or the number of a job or comment, which is as opaque and as needed."""
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 URL = re.compile(r"https?://[^\s\"'<>)\]}`,\\]+")
 ESCAPE = re.compile(r"\\[nrt]")
-"""Of a string in code or JSON; its letter is no part of the word after it."""
+"""An escape in a string of code or JSON; its letter is no part of the word after it."""
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.[A-Za-z][A-Za-z0-9]{0,9}")
 _SPACELESS = "\u0600-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts that are written without spaces, or that join a short word to the one after it: Arabic, Thai, Japanese, Chinese, Korean."""
 JOINED = re.compile(rf"(?<=[A-Za-z0-9_])[{_SPACELESS}]++|(?<![{_SPACELESS}])[{_SPACELESS}]++(?=[A-Za-z0-9_])")
-"""Where such a script touches a name: `修改readLevel函数` holds one. A file of its own name (`说明.md`) stays whole."""
+"""Where such a script touches a name: `修改readLevel函数` holds one. A file name in that script (`说明.md`) stays whole."""
 BARE_SUFFIXES = frozenset(
     [
         "bat",
@@ -96,13 +96,13 @@ BARE_SUFFIXES = frozenset(
         "zig",
     ]
 )
-"""What makes a file of a name without a folder; `client.send` is none."""
+"""Suffixes by which a name without a folder is known as a file; `client.send` is none."""
 
 READ_CHARACTERS = 100_000
-"""Of the whole; that takes about 15 ms."""
+"""Characters that are read of the whole output, which takes about 15 ms."""
 MOST_NAMES = 2_000
 ENDS = "\n\t \"',;"
-"""What a secret ends with, at the latest."""
+"""Characters with which a secret ends, at the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,12 @@ class Words:
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """The number of names and paths."""
         return len(self.names) + len(self.paths)
 
 
 def words_in(text: str) -> Words:
-    """The paths and names in `text`. A name that only stands in a path is left out: the path holds it."""
+    """The paths and names in `text`. A name that only stands in a path is left out, since the path has it."""
     if "\\" in text:
         text = ESCAPE.sub(" ", text)
     if not text.isascii():
@@ -148,25 +148,25 @@ def is_opaque(name: str) -> bool:
 
 
 def tail_of(path: str) -> str:
-    """The last two components, by which a file is known however its path begins."""
+    """The last two components of a path, by which a file is known however its path begins."""
     return "/".join([part for part in path.replace("\\", "/").split("/") if part][-2:])
 
 
 def basename(path: str) -> str:
-    """The last component."""
+    """The last component of a path."""
     if "/" not in path and "\\" not in path:
-        return path  # most names in a text are such, and this is fast
+        return path  # most names in a text have no folder, and this is fast
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _is_name(word: str) -> bool:
     if len(word) < SHORTEST_NAME or (word.isalpha() and word[1:].islower()):
-        return False  # said again by the patterns, but most words are such, and this is fast
+        return False  # the patterns would tell it, too, but most words are such, and this is fast
     return bool(JOINT.search(word) and NAME.fullmatch(word)) or bool(HASH.fullmatch(word))
 
 
 def _path(token: str) -> str:
-    """The path that a token is; empty if it is none."""
+    """The path that the token is; empty if it is none."""
     path = token.rstrip(".-")
     if len(path) > LONGEST_PATH or path.startswith("//"):
         return ""
@@ -178,14 +178,14 @@ def _path(token: str) -> str:
 
 
 def names_left_out(whole: str, content: str) -> tuple[str, ...]:
-    """Names and paths in `whole` that are not in `content`, which is what stayed of it; in the order of the alphabet."""
-    words = words_in(redact(_begun(whole)))  # here, since a name by itself does not show what it is the value of
+    """The names and paths in `whole` that are not in `content`, which is what was kept of it; in alphabetical order."""
+    words = words_in(redact(_begun(whole)))  # redacted here: a name by itself does not show what it is the value of
     stayed = words_in(content)
     return tuple(sorted((words.names - stayed.names) | (words.paths - stayed.paths))[:MOST_NAMES])
 
 
 def _begun(whole: str) -> str:
-    """As much of it as is read. A secret that was cut in two would not be known for one, so it ends after what ends one."""
+    """As much of the text as is read. A secret that was cut in two would not be recognised, so it ends after a character in `ENDS`."""
     if len(whole) <= READ_CHARACTERS:
         return whole
     return whole[: 1 + max(whole.rfind(end, 0, READ_CHARACTERS) for end in ENDS)]

@@ -47,7 +47,7 @@ LANGUAGE_OF_SUFFIX = {
     ".ts": "typescript",
     ".tsx": "tsx",
 }
-"""A header may be C or C++; the grammar for C++ reads both."""
+"""The language of a file by the suffix of its name. A header may be C or C++; the grammar for C++ reads both."""
 
 QUERIES_OF = {
     "javascript": ("ecmascript", "javascript"),
@@ -55,7 +55,7 @@ QUERIES_OF = {
     "tsx": ("ecmascript", "typescript", "tsx"),
     "cpp": ("c", "cpp"),
 }
-"""The files in `queries/` where it is not just the one of the language's name."""
+"""The files in `queries/` for a language, where it is not just the one of the language's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Symbols:
     """The names that one text defines and refers to, each group in the order of its lines."""
 
     definitions: tuple[Symbol, ...]
-    """What has a body of its own: functions, classes, types, modules."""
+    """Things with a body of their own: functions, classes, types, modules."""
     values: tuple[Symbol, ...]
     """Constants and variables of the whole file."""
     references: tuple[Symbol, ...]
@@ -79,9 +79,9 @@ class Symbols:
 
 
 def symbols(path: str, text: str) -> Symbols | None:
-    """The symbols in `text`, the file of that path; None if there is no grammar for it or it is too long to be source.
+    """The symbols in `text`, the text of the file `path`; None if there is no grammar for the file or the text is too long to be source.
 
-    A text with errors in it gives what can be made out.
+    If the text has errors, the symbols are those that can be made out.
     """
     language = language_of(path)
     if language is None or len(text) > LONGEST_TEXT or not has_grammars():
@@ -91,7 +91,7 @@ def symbols(path: str, text: str) -> Symbols | None:
 
 @cache
 def has_grammars() -> bool:
-    """Whether tree-sitter is here. Alpine on ARM has none: there is no wheel of it (`scripts/lib/wheels.py`)."""
+    """Whether tree-sitter is installed. Alpine on ARM has none: there is no wheel of it (`scripts/lib/wheels.py`)."""
     return find_spec("tree_sitter") is not None
 
 
@@ -127,7 +127,8 @@ def grammar(language: str) -> Language:
 
 @cache
 def query(language: str) -> Query:
-    """Finds the names in a text: the captures `definition` (what has a body of its own), `value` (a constant) and `reference`."""
+    """The query that finds the names in a text. Its captures are `definition` (what has a body of its own), `value` (a constant) and
+    `reference`."""
     from tree_sitter import Query
 
     folder = files(__package__ or "ullage.context.symbols").joinpath("queries")

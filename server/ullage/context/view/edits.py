@@ -17,7 +17,7 @@ from ullage.context.view.taken_out import messages_taken_out, paths_out
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A range of entries (both ends included) that gives way to `text`, which entry `source` brought."""
+    """A range of entries (both ends included) in whose place `text` stands, which entry `source` brought."""
 
     first: int
     last: int
@@ -28,10 +28,10 @@ class Replacement:
     carried: frozenset[int] = frozenset()
     """The seqs of entries in the range that stay all the same, after the text."""
     block: CompactionBlock | None = None
-    """What takes their place instead of the text."""
+    """The API's block that stands in the place of the entries instead of the text; None if there is none."""
 
     def contains(self, other: Replacement) -> bool:
-        """Whether this one speaks of all that `other` speaks of; of two alike, the later logged contains the earlier."""
+        """Whether this one covers everything that `other` covers. Of two that cover the same, the one logged later contains the earlier."""
         if (self.first, self.last) == (other.first, other.last):
             return self.source > other.source
         return self.first <= other.first and other.last <= self.last
@@ -39,14 +39,14 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """All that is replaced. `snips` are in the order of their ranges, each reaching further than `summary` and the one before."""
+    """All replacements. `snips` are in the order of their ranges, each reaching further than `summary` and the snip before it."""
 
     summary: Replacement | None
     snips: tuple[Replacement, ...]
     placeholders: Mapping[int, str]
-    """By the seq of the tool result; a later compaction's wins."""
+    """The placeholders, by the seq of the tool result; that of a later compaction wins."""
     paths_out: Mapping[int, frozenset[str]]
-    """By the seq of a prompt, a notice or a compaction: the files whose texts in it give way."""
+    """The files whose texts are taken out of a prompt, a notice or a compaction, by the seq of that entry."""
 
 
 def edits_of(active: Mapping[int, Compaction]) -> Edits:
@@ -79,7 +79,7 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
 
 
 def shown(active: Mapping[int, Compaction]) -> frozenset[int]:
-    """The seqs of those of `active` whose texts stand in the view, or may."""
+    """The seqs of those compactions in `active` whose texts stand in the view, or may."""
     edits = edits_of(active)
     hidden_to, carried = (0, frozenset[int]()) if edits.summary is None else (edits.summary.last, edits.summary.carried)
     found = {snip.source for snip in edits.snips} | ({edits.summary.source} if edits.summary is not None else set[int]())
@@ -91,7 +91,7 @@ def shown(active: Mapping[int, Compaction]) -> frozenset[int]:
 
 
 def hidden(edits: Edits) -> tuple[tuple[int, int], ...]:
-    """The ranges of seqs that are out of view, both ends included, but for what is carried."""
+    """The ranges of seqs that are out of view, both ends included; entries that are carried lie in them, but stay in view."""
     ranges = [] if edits.summary is None else [(0, edits.summary.last)]
     return (*ranges, *((snip.first, snip.last) for snip in edits.snips))
 
@@ -101,9 +101,9 @@ def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:
 
 
 def applied(edits: Edits, entries: Sequence[Logged]) -> Iterator[Logged | Replacement]:
-    """The entries that stay, and what takes the place of the others where they were; the summary comes first of all.
+    """The entries that stay, and the replacements of the others in their place; the summary comes first of all.
 
-    What the summary stands for is not looked at one by one: a fold costs what is left of the log.
+    Entries that the summary covers are not looked at one by one: a fold costs what is left of the log.
     """
     hidden_to = 0
     carried = frozenset[int]()
@@ -121,7 +121,8 @@ def applied(edits: Edits, entries: Sequence[Logged]) -> Iterator[Logged | Replac
 
 
 def _left(entries: Sequence[Logged], hidden_to: int, carried: frozenset[int], snips: Sequence[Replacement]) -> Iterator[Logged]:
-    """The entries that a summary up to `hidden_to` does not hide; all from the first of `snips` on, which may begin before its end."""
+    """The entries that a summary up to `hidden_to` does not hide, and all from the first of `snips` on, which may begin before the
+    summary's end."""
     start = min((hidden_to + 1, *(snip.first for snip in snips)))
     begin = place_of(entries, start)
     for seq in sorted(carried):

@@ -22,14 +22,14 @@ _SAID_SOMETHING = "…"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InForce:
-    """The seqs of some active compactions in log order: the last one, and those `before` it. Of two keys with the same beginning both hold
-    it together, so that a session may have thousands of them."""
+    """The seqs of some active compactions in log order: the last one, and those `before` it. Two keys with the same beginning share it, so
+    that a session may have thousands of them."""
 
     seq: int
     before: InForce | None
     count: int
     mark: int
-    """Of all of them: where it differs, they do."""
+    """A hash of all these seqs: where two hashes differ, the seqs do."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, InForce):
@@ -49,7 +49,7 @@ class InForce:
         return f"InForce({self.seq}, the last of {self.count})"
 
     def __iter__(self) -> Iterator[InForce]:
-        """Each with what is before it, the last first."""
+        """Each compaction with those before it, the last one first."""
         each: InForce | None = self
         while each is not None:
             yield each
@@ -69,7 +69,7 @@ class EpochKey:
 
     @property
     def seqs(self) -> tuple[int, ...]:
-        """Of the prelude, then of the active compactions in log order. Costs all of these."""
+        """The seq of the prelude, then those of the active compactions in log order. Takes the longer the more there are."""
         return (self.prelude, *(each.seq for each in reversed(list(self.compactions or ()))))
 
     @property
@@ -84,13 +84,13 @@ class EpochKey:
 
 
 def _with_one_more(before: InForce | None, seq: int) -> InForce:
-    """These and one that was made later."""
+    """The active compactions in `before` and one that was made later."""
     mark, count = (0, 0) if before is None else (before.mark, before.count)
     return InForce(seq, before, count + 1, hash((mark, seq)))
 
 
 def in_force(known: InForce | None, seqs: Iterable[int]) -> InForce | None:
-    """Those with these seqs, in log order; with the beginning of `known`, as far as it is the same."""
+    """The active compactions with these seqs, which are in log order; it shares the beginning of `known`, as far as that is the same."""
     earlier = {each.count: each for each in known or ()}
     found: InForce | None = None
     for count, seq in enumerate(seqs, 1):
@@ -112,19 +112,20 @@ def _keeps_thinking(compaction: Compaction, model: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EpochState:
-    """What is in force at one place of a log."""
+    """Everything that is in force at one place of a log."""
 
     prelude: Prelude | None = None
     prelude_seq: int = 0
     compactions: dict[int, Compaction] = field(default_factory=dict[int, Compaction])
-    """All of them by seq, in log order, without their texts."""
+    """All compactions by seq, in log order, without their texts, also those that were undone."""
     made_under: Mapping[int, EpochKey] = field(default_factory=dict[int, EpochKey])
-    """What was in force when each of them was made."""
+    """The key that was in force when each of them was made, by its seq."""
     undone_ids: frozenset[str] = frozenset()
     reworded: Mapping[str, tuple[Reworded, ...]] = field(default_factory=dict[str, tuple[Reworded, ...]])
-    """By the id of the compaction, in log order: those that were there when the key came in force, so that nothing changes under it."""
+    """The new texts of compactions, by the compaction's id, in log order: those that were there when the key came in force, so that nothing
+    changes under it."""
     written: Mapping[str, tuple[Reworded, ...]] = field(default_factory=dict[str, tuple[Reworded, ...]])
-    """All that there are by now."""
+    """All new texts of compactions that are there by now, by the compaction's id."""
     key: EpochKey = field(default_factory=EpochKey)
 
     def after(self, logged: Logged) -> EpochState:
@@ -154,10 +155,10 @@ class EpochState:
         return replace(changed, key=key, reworded=changed.written)
 
     def holds(self, made_under: EpochKey, seq: int, model: str) -> bool:
-        """Whether the thinking of the reply of entry `seq`, made by `model` under that key, may be sent back.
+        """Whether the thinking of the reply of entry `seq`, made by `model` under the key `made_under`, may be sent back.
 
-        It may where nothing but compactions by the API and by the same model came since, each of what stood there when it was made. One
-        that is undone at that moment and redone later stands for something else, before the reply or before the block.
+        It may where only compactions by the API and by the same model came since, each put in the place of what stood there when it was
+        made. A compaction that was undone at that moment and redone later puts something else before the reply or before the block.
         """
         if made_under == self.key:
             return True
@@ -186,7 +187,7 @@ class EpochState:
 
 
 def bare(made: Compaction) -> Compaction:
-    """What it does and to which entries. Texts are empty, but for those by which it is known what the user took out."""
+    """The compaction without its texts: what it does and to which entries. Only those texts are kept that tell what the user took out."""
     return replace(
         made,
         cleared=tuple(map(_cleared, made.cleared)),

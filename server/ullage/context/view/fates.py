@@ -22,10 +22,11 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out, without_texts
 
 FateKind: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
-"""As it was; shortened on arrival; a placeholder; cut out with a marker; in a summary; kept since it is pinned, its surroundings not."""
+"""What became of an entry: it is as it was; shortened on arrival; a placeholder; cut out with a marker; in a summary; or kept since it is
+pinned, while what was around it was not."""
 
 GONE: frozenset[FateKind] = frozenset({"snipped", "summarised"})
-"""Nothing of it stands in its place, but what a marker or a summary says of all around it."""
+"""Fates in which nothing stands in the entry's place, but what a marker or a summary says of all around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ KEPT = Fate("kept")
 
 
 def is_message(entry: Entry) -> bool:
-    """Whether a user counts it as a message: a prompt, a reply in words, the result of a call.
+    """Whether a user counts the entry as a message: a prompt, a reply in words, the result of a call.
 
     A reply that calls tools without a word, thinking or not, is seen in their results; notices are the model's alone.
     """
@@ -57,7 +58,7 @@ def is_message(entry: Entry) -> bool:
 
 
 def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
-    """By seq, for every prompt, reply, tool result and notice of the log from entry `since` on."""
+    """The fate of every prompt, reply, tool result and notice of the log from entry `since` on, by seq."""
     become = Becoming(projection.entries, projection.active_by_seq, since)
     return {
         logged.seq: become.of(logged)
@@ -67,7 +68,7 @@ def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
 
 
 def counts(before: Projection, made: Compaction) -> MessageCounts:
-    """How many messages the compaction, logged next, takes out of the view of `before`. Costs what is in view."""
+    """The number of messages that the compaction, if it is logged next, takes out of the view of `before`. Costs what is in view."""
     entries, seq = before.entries, before.entries[-1].seq + 1
     was, becomes = Becoming((), before.active_by_seq), Becoming((), {**before.active_by_seq, seq: made})
     out = all_taken_out(before.active)
@@ -82,7 +83,7 @@ def counts(before: Projection, made: Compaction) -> MessageCounts:
 
 
 def left_in(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
-    """What a summary in force does not cover, and, first, what stays of that all the same."""
+    """The entries that stay in view although a summary in force covers them, then those that it does not cover."""
     hidden_to = become.edits.summary.last if become.edits.summary is not None else 0
     for seq in sorted(become.carried):
         index = place_of(entries, seq)
@@ -92,10 +93,10 @@ def left_in(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
 
 
 class Becoming:
-    """Says what becomes of each entry with just the compactions `active` (by seq) in force."""
+    """Tells what becomes of each entry if just the compactions in `active` (by seq) are in force."""
 
     def __init__(self, entries: Sequence[Logged], active: Mapping[int, Compaction], since: int = 0) -> None:
-        """Of `entries` only those are looked at, from `since` on, that say what was shortened on arrival."""
+        """Looks only at those of `entries`, from `since` on, that tell what was shortened on arrival."""
         self._active = active
         self.edits = edits_of(active)
         self._cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
@@ -104,17 +105,17 @@ class Becoming:
         self._summarised_to = self.edits.summary.last if self.edits.summary is not None else 0
 
     def is_summarised(self, seq: int) -> bool:
-        """Whether it is in a summary in force, and nothing says that it stays all the same; quicker than `of`."""
+        """Whether the entry is in a summary in force and does not stay in view all the same; quicker than `of`."""
         return seq <= self._summarised_to and seq not in self.carried
 
     @cached_property
     def carried(self) -> frozenset[int]:
-        """The seqs of entries that stay although they are covered."""
+        """The seqs of entries that stay in view although a compaction covers them."""
         of_all = [snip.carried for snip in self.edits.snips]
         return frozenset[int]().union(self.edits.summary.carried if self.edits.summary else frozenset[int](), *of_all)
 
     def of(self, logged: Logged) -> Fate:
-        """Of one prompt, reply, result or notice."""
+        """The fate of one prompt, reply, result or notice."""
         seq, entry, by = logged.seq, logged.entry, self.edits.summary
         snip = next((each for each in self.edits.snips if each.first <= seq <= each.last), None)
         if seq not in self.carried:
@@ -122,7 +123,7 @@ class Becoming:
                 return Fate("summarised", self._active[by.source].id)
             if snip is not None:
                 return Fate("snipped", self._active[snip.source].id)
-        if seq in self._cleared_by:  # also of what is carried: the user took out what was pinned
+        if seq in self._cleared_by:  # also where the entry is carried: the user took out what was pinned
             return Fate("cleared", self._cleared_by[seq])
         if snip is not None and seq in snip.carried:
             return Fate("pinned", self._active[snip.source].id)
@@ -134,7 +135,7 @@ class Becoming:
 
 
 def touches_in_view(projection: Projection) -> list[FileTouch]:
-    """What the tool results and restored files that the next request holds say of files, in the order of the log.
+    """What the tool results and restored files in the next request tell about files, in the order of the log.
 
     Costs what is in view, however long the log is.
     """
@@ -147,7 +148,7 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
         if entry is not None:
             entry = without_texts(entry, projection.paths_out.get(seq, ()))
         if isinstance(entry, ToolReturned):
-            if entry.touched and not entry.media:  # a picture of a file is not its text
+            if entry.touched and not entry.media:  # an image or a PDF is not the file's text
                 is_clipped = entry.full_output is not None or clipped_to(entries, seq) is not None
                 touches.extend(_of_a_part(touch) if is_clipped else touch for touch in entry.touched)
         elif isinstance(entry, Notice):
@@ -159,7 +160,8 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
 
 
 def whole_in_view(projection: Projection) -> dict[str, str]:
-    """The files whose whole text the next request holds, with its hash: read whole or made in a message that is there, and the edits since.
+    """The hashes of the files whose whole text the next request holds, by path: read whole or made in a message that is there, with the
+    edits since.
 
     A file of which only an edit is in view is not among them: the model knows that part alone.
     """
@@ -173,5 +175,5 @@ def whole_in_view(projection: Projection) -> dict[str, str]:
 
 
 def _of_a_part(touch: FileTouch) -> FileTouch:
-    """What a clipped result says of a file: of a read it shows only a part, while the model knows what it wrote itself."""
+    """What a clipped result tells about a file: a read shows only a part of it, while the model knows what it wrote itself."""
     return replace(touch, partial=True) if touch.kind == "read" else touch

@@ -45,19 +45,20 @@ T = TypeVar("T")
 
 
 INTERRUPTED = "Interrupted: this call did not finish, and it is not known what it did."
-"""What the model is told of a call without a result."""
+"""The text that the model gets for a call without a result."""
 NO_OUTPUT = "(no output)"
-"""Stands for an empty result."""
+"""The text in the place of an empty result."""
 
 _CLOSING_TAG = re.compile(r"<(?=\s*/\s*attachment)", re.IGNORECASE)
 
 KEPT_FOLDS = 2
-"""Of undo and redo, each leads back to one. A fold holds its messages: some 200 bytes each, and the texts of what has left memory."""
+"""Folds that are kept: undo and redo lead back to one each. A fold holds its messages: some 200 bytes each, and the texts of what has left
+memory."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call of the last reply: as logged, under the id it is shown with, and its result once there is one."""
+    """A call of the last reply: as it was logged, the id under which it is shown, and its result once there is one."""
 
     logged: ToolUse
     shown_id: str
@@ -78,12 +79,12 @@ class Fold:
         self._end = 0
         self._calls: list[_Call] = []
         self._waiting: dict[str, deque[int]] = {}
-        """Places in `_calls` of those without a result, by the id that they were logged with."""
+        """The indexes in `_calls` of the calls without a result, by the id that they were logged with."""
         self._ids: set[str] = set()
         self._shown: GrownSequence[Message] | None = None
 
     def copy(self) -> Fold:
-        """Another one that goes on from here by itself; costs copies of lists, no folding."""
+        """A copy that goes on by itself; costs copies of lists, no folding."""
         other = Fold()
         other._closed, other._ends = self._closed.copy(), self._ends.copy()
         other._role, other._end = self._role, self._end
@@ -94,7 +95,7 @@ class Fold:
         return other
 
     def add_reply(self, seq: int, blocks: Sequence[AssistantBlock]) -> None:
-        """A reply of the model. Calls that have no result by now never get one. Dropped where nothing stands before."""
+        """Adds a reply of the model. Calls that have no result by now never get one. The reply is dropped if nothing stands before it."""
         self._settle_calls()
         if not blocks or (self._role is None and not self._closed):
             return
@@ -108,14 +109,14 @@ class Fold:
             self._put(seq, shown, seq)
 
     def add_block(self, source: int, block: CompactionBlock, end: int) -> None:
-        """The API's block for entries up to `end`, in a message of its own, as the API gave it. Comes before anything else."""
+        """Adds the API's block for entries up to `end`, in a message of its own, as the API gave it. It comes before anything else."""
         self._shown = None
         self._closed.append(Message("assistant", (block,), (source,)))
         self._ends.append(end)
         self._end = end
 
     def add_result(self, seq: int, result: ToolResult) -> None:
-        """The result of a call of the last reply. Dropped where no such call waits for one."""
+        """Adds the result of a call of the last reply. It is dropped if no such call waits for one."""
         waiting = self._waiting.get(result.tool_use_id)
         if not waiting:
             return
@@ -127,14 +128,14 @@ class Fold:
         self._end = max(self._end, seq)
 
     def shorten_result(self, seq: int, content: str) -> None:
-        """Another text for the result of entry `seq`, where nothing has come after the results yet."""
+        """Replaces the text of the result of entry `seq`, unless something has come after the results."""
         for call in self._calls:
             if call.result is not None and call.result_seq == seq and content.strip():
                 call.result = replace(call.result, content=content)
                 self._shown = None
 
     def add_words(self, seq: int, blocks: Iterable[UserBlock]) -> None:
-        """What the user or the program says and shows in the course of things. Calls that have no result by now never get one."""
+        """Adds what the user or the program says and shows in the course of things. Calls that have no result by now never get one."""
         self._settle_calls()
         for block in blocks:
             if not isinstance(block, Text) or block.text.strip():
@@ -142,20 +143,20 @@ class Fold:
                 self._put(seq, block, seq)
 
     def add_text(self, source: int, text: str, end: int) -> None:
-        """Text that a compaction brings. It stands for entries up to `end`; running calls may still get their results."""
+        """Adds the text that a compaction brings. It stands for entries up to `end`; running calls may still get their results."""
         if text.strip():
             self._turn_to("user")
             self._put(source, Text(text), end)
 
     def add_acknowledgement(self, source: int, text: str, end: int) -> None:
-        """What the assistant is shown to have answered to the text before. Dropped where no user spoke before, or a call waits."""
+        """Adds what the assistant is shown to have answered to the text before. It is dropped if no user spoke before, or a call waits."""
         if text.strip() and self._role is not None and not self._calls:
             self._turn_to("assistant")
             self._put(source, Text(text), end)
 
     @property
     def messages(self) -> GrownSequence[Message]:
-        """The messages with the results that there are."""
+        """The messages, with those results that there are."""
         if self._shown is None:
             answered = [call for call in self._calls if call.result is not None]
             self._shown = self._with_last(answered if self._role == "user" else [])
@@ -163,7 +164,7 @@ class Fold:
 
     @property
     def complete_messages(self) -> GrownSequence[Message]:
-        """The messages with a result for every call."""
+        """The messages, with a result for every call."""
         if not self._calls:
             return self.messages
         if self._role == "user":
@@ -229,13 +230,13 @@ class Fold:
 
 
 def _answers(calls: Sequence[_Call]) -> tuple[tuple[ToolResult, ...], tuple[int, ...]]:
-    """A result for each call, and where each comes from; what was interrupted comes from the reply that called."""
+    """A result for each call, and the seq of the entry that it comes from. An interrupted call's comes from the reply that called."""
     results = tuple(call.result or ToolResult(call.shown_id, INTERRUPTED, is_error=True) for call in calls)
     return results, tuple(call.result_seq if call.result else call.seq for call in calls)
 
 
 def replayed(reply: AssistantReply) -> tuple[AssistantBlock, ...]:
-    """The reply with its thinking, all of it; without any where one block of it cannot go back."""
+    """The reply with all of its thinking; without any of it if one block of it cannot go back."""
     blocks = tuple(block for block in reply.blocks if not _is_blank(block))
     if not blocks or _is_open_thinking(blocks[-1]) or not all(_is_signed(block) for block in blocks):
         return spoken(reply)
@@ -256,7 +257,8 @@ def _is_thinking(block: AssistantBlock) -> bool:
 
 
 def _is_open_thinking(block: AssistantBlock) -> bool:
-    """Whether a message may not end with it. What came sealed over Chat Completions is beside all blocks, and stands last."""
+    """Whether it is thinking with which no message may end. What came sealed over Chat Completions is beside all blocks, and may stand
+    last."""
     return _is_thinking(block) and not (isinstance(block, RedactedThinking) and block.data.startswith(SEALED_REASONING))
 
 
@@ -272,7 +274,7 @@ def prompt_blocks(prompt: UserPrompt) -> tuple[UserBlock, ...]:
 
 
 def blocks_of(attachment: Attachment) -> tuple[UserBlock, ...]:
-    """The blocks of what was attached to a prompt."""
+    """The blocks of an attachment."""
     told = Text(_enclosed(attachment))
     return (told,) if attachment.media is None else (told, attachment.media)
 
@@ -285,34 +287,36 @@ def _enclosed(attachment: Attachment) -> str:
 
 
 class Folds:
-    """The newest folds of one log that were given up. Each is kept for when its key is in force again."""
+    """The newest folds of one log that are no longer in use. Each is kept for when its key is in force again."""
 
     def __init__(self) -> None:
         self._kept: dict[EpochKey, tuple[Fold, int, Mapping[int, Compaction]]] = {}
 
     def set_aside(self, key: EpochKey, fold: Fold, entries: int, active: Mapping[int, Compaction]) -> None:
-        """Keeps the fold of that many entries under that key, with the compactions in force. Nobody may add to it any more."""
+        """Keeps the fold of the first `entries` entries under that key, with the compactions in force. Nobody may add to the fold any
+        more."""
         self._kept.pop(key, None)
         self._kept[key] = fold, entries, active
-        while len(self._kept) > KEPT_FOLDS + 1:  # the one that is asked for next may be the oldest
+        while len(self._kept) > KEPT_FOLDS + 1:  # the fold that is asked for next may be the oldest
             del self._kept[next(iter(self._kept))]
 
     def take(self, key: EpochKey, active: Mapping[int, Compaction]) -> tuple[Fold, int] | None:
-        """A fold to go on with, and how many entries it holds; None if none is kept, or the compactions in force read otherwise now."""
+        """The fold to go on with under that key, and the number of entries that it holds; None if none is kept, or the compactions in force
+        read otherwise now."""
         known = self._kept.pop(key, None)
         while len(self._kept) > KEPT_FOLDS:
             del self._kept[next(iter(self._kept))]
         return None if known is None or not _show_alike(known[2], active) else (known[0].copy(), known[1])
 
     def copy(self) -> Folds:
-        """Another one that keeps the same folds and goes on by itself."""
+        """A copy that keeps the same folds and goes on by itself."""
         other = Folds()
         other._kept = self._kept.copy()
         return other
 
 
 def _show_alike(one: Mapping[int, Compaction], other: Mapping[int, Compaction]) -> bool:
-    """Whether these compactions make the same of the view; what they cost, say, shows nowhere in it."""
+    """Whether these compactions do the same to the view; their costs, say, make no difference there."""
     return one.keys() == other.keys() and all(each is other[seq] or _shown(each) == _shown(other[seq]) for seq, each in one.items())
 
 

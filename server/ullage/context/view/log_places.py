@@ -14,7 +14,7 @@ from typing import TypeVar, cast, overload
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged
 
 PAGE = 64
-"""Entries. The store reads as many in less than a millisecond."""
+"""Entries of a page. The store reads as many in less than a millisecond."""
 
 T = TypeVar("T")
 
@@ -26,7 +26,8 @@ def entry_at(entries: Sequence[Logged], seq: int) -> Entry | None:
 
 
 def place_of(entries: Sequence[Logged], seq: int) -> int:
-    """The index of the first entry whose seq is not less. At once in a log without gaps, as all are that a store wrote."""
+    """The index of the first entry whose seq is not less than `seq`. It takes no time in a log without gaps, as every log is that a store
+    wrote."""
     if isinstance(entries, Entries):
         return entries.place(seq)
     if 0 < seq <= len(entries) and entries[seq - 1].seq == seq:
@@ -35,62 +36,63 @@ def place_of(entries: Sequence[Logged], seq: int) -> int:
 
 
 def clipped_to(entries: Sequence[Logged], seq: int) -> Clipped | None:
-    """What shortened the result of entry `seq` on arrival, together with the others of its message; None if nothing did."""
+    """The entry that shortened the result of entry `seq` on arrival, together with the others of its message; None if none did."""
     for index in range(place_of(entries, seq) + 1, len(entries)):
         entry = entries[index].entry
         if isinstance(entry, Clipped) and entry.seq == seq:
             return entry
-        if isinstance(entry, AssistantReply):  # nothing is clipped once it was sent
+        if isinstance(entry, AssistantReply):  # a result that was sent is not clipped any more
             return None
     return None
 
 
 def joined(first: Sequence[Logged], second: Sequence[Logged]) -> Sequence[Logged]:
-    """Both, one after the other; at once where they are neighbours in a log."""
+    """Both sequences as one; without a copy if they are neighbours in a log."""
     return first.and_then(second) if isinstance(first, LogPart) else (*first, *second)
 
 
 def said_of(entries: Sequence[Logged], work: Callable[[Sequence[Logged]], T]) -> Iterator[T]:
-    """What `work` says of stretches of the entries (`Entries.stretches`), of any others all at once."""
+    """What `work` gives for each stretch of the entries (`Entries.stretches`); for a plain sequence, for all entries at once."""
     return entries.stretches(work) if isinstance(entries, Entries) else iter((work(entries),))
 
 
 def root_of(entries: Sequence[Logged]) -> Hashable | None:
-    """What tells that two begin alike; None if only their entries can tell."""
+    """A value that two parts of logs with the same beginning have in common; None if only their entries can tell."""
     return entries.root if isinstance(entries, Entries) else None
 
 
 class EntriesMissing(LookupError):
-    """What was in the log can no longer be read."""
+    """Entries of the log can no longer be read."""
 
 
 class Entries(Sequence[Logged]):
-    """A log, or a part of one, whose parts cost nothing."""
+    """A log, or a part of one. Taking a part costs nothing."""
 
     @property
     @abstractmethod
     def root(self) -> Hashable | None:
-        """Of two with the same root, one begins with the other. None if it begins in the midst of a log."""
+        """A value by which logs are compared: of two with the same root, one begins with the other. None if this one begins in the midst of
+        a log."""
         ...
 
     @abstractmethod
     def place(self, seq: int) -> int:
-        """The index of the first entry whose seq is not less."""
+        """The index of the first entry whose seq is not less than `seq`."""
         ...
 
     @abstractmethod
     def between(self, start: int, stop: int) -> Iterator[Logged]:
-        """Those from one index to another, which is not included."""
+        """The entries from index `start` to index `stop`, which is not included."""
         ...
 
     @abstractmethod
     def at(self, index: int) -> Logged:
-        """That with this index, which is none from the end."""
+        """The entry at that index, which must not be negative."""
         ...
 
     def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
-        """What `work` says of stretches of it, one after the other from one index to another. It may be remembered of whole pages, so it
-        has to depend on their entries alone."""
+        """What `work` gives for stretches of the entries from one index to another, one stretch after the other. It may be remembered for
+        whole pages, so it must depend on their entries alone."""
         for first in range(start, len(self) if stop is None else stop, PAGE):
             yield work([*self.between(first, min(first + PAGE, len(self) if stop is None else stop))])
 
@@ -133,40 +135,40 @@ class LogPart(Entries):
 
     @property
     def whole(self) -> Entries:
-        """The log that it is a part of."""
+        """The log that this is a part of."""
         return self._whole
 
     @property
     def start(self) -> int:
-        """Where in it this begins."""
+        """The index in the log at which this part begins."""
         return self._start
 
     @property
     def root(self) -> Hashable | None:
-        """That of the log, where it begins with that."""
+        """The root of the log if this part begins where the log does; else None."""
         return None if self._start else self._whole.root
 
     def and_then(self, other: Sequence[Logged]) -> Sequence[Logged]:
-        """This with what follows."""
+        """This part and the entries after it."""
         if isinstance(other, LogPart) and other.whole is self._whole and other.start == self._stop:
             return LogPart(self._whole, self._start, other.start + len(other))
         return (*self, *other)
 
     def place(self, seq: int) -> int:
-        """As in the log, from where this begins."""
+        """The index in this part, found in the log."""
         return min(max(self._whole.place(seq), self._start), self._stop) - self._start
 
     def between(self, start: int, stop: int) -> Iterator[Logged]:
-        """As in the log, from where this begins."""
+        """The entries between two indexes of this part, taken from the log."""
         return self._whole.between(self._start + start, min(self._start + stop, self._stop))
 
     def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
-        """As in the log, from where this begins."""
+        """What `work` gives for stretches of this part, taken from the log."""
         end = self._stop if stop is None else min(self._start + stop, self._stop)
         return self._whole.stretches(work, self._start + start, end)
 
     def at(self, index: int) -> Logged:
-        """As in the log, from where this begins."""
+        """The entry at that index of this part, taken from the log."""
         return self._whole.at(self._start + index)
 
     def __len__(self) -> int:

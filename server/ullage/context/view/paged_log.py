@@ -25,12 +25,12 @@ from ullage.context.entries import EntryPinned, Logged
 from ullage.context.view.log_places import PAGE, Entries, EntriesMissing
 
 LOST = EntryPinned(0, False)
-"""An entry that says nothing."""
+"""An entry that does nothing, in the place of one that can no longer be read."""
 
 NEWEST = 1_280
 """Entries at the end that stay in memory: more than what a summary looks at one by one (`summary/facts.py`)."""
 CACHED = 8
-"""Pages that were read lately."""
+"""Pages that are kept in memory after they were read."""
 
 Read: TypeAlias = Callable[[int, int], Sequence[Logged]]
 """Gives the entries from one seq to another, both included."""
@@ -58,7 +58,7 @@ class Log(Entries):
         self._newest = newest
         self._pages: list[list[Logged] | None] = []
         self._firsts, self._lasts = array("q"), array("q")
-        """Seqs, by page; of the last page not its last."""
+        """The first and the last seq of each page; without the last seq of the last page."""
         self._length = 0
         self._open: list[Logged] = []
         """The last page."""
@@ -66,17 +66,17 @@ class Log(Entries):
         self._root: object = object()
         self._remember: list[Callable[[Sequence[Logged]], object]] = []
         self._remembered: dict[Callable[[Sequence[Logged]], object], dict[int, object]] = {}
-        """What was said of whole pages, for this log and its copies."""
+        """What was worked out for whole pages, for this log and its copies."""
         self._own_pages = 0
-        """Of a copy: how many pages it has in common with the original."""
+        """The number of pages that a copy has in common with its original."""
         self._lets_go = True
         self._gone = 0
-        """So many pages at the beginning have left memory, as far as that is known."""
+        """The number of pages at the beginning that have left memory, as far as that is known."""
         for logged in entries:
             self.append(logged)
 
     def append(self, logged: Logged) -> None:
-        """One more at the end."""
+        """Adds one entry at the end."""
         if self._length == len(self._pages) * self._size:
             if self._pages:
                 self._lasts.append(self.at(self._length - 1).seq)
@@ -88,15 +88,15 @@ class Log(Entries):
 
     @property
     def ends_a_page(self) -> bool:
-        """Whether the next entry begins one."""
+        """Whether the next entry begins a page."""
         return self._length % self._size == 0
 
     def will_be_asked(self, work: Callable[[Sequence[Logged]], object]) -> None:
-        """What it says of pages is worked out before they leave memory: it will be asked where nothing may be read for it."""
+        """Has `work` done for each page before the page leaves memory: it will be asked for where nothing may be read."""
         self._remember.append(work)
 
     def copy(self) -> Log:
-        """Another one, which grows by itself."""
+        """A copy that grows by itself."""
         other = Log(page=self._size, newest=self._newest)
         other._pages = self._pages.copy()
         if other._pages:
@@ -104,11 +104,11 @@ class Log(Entries):
         other._firsts, other._lasts = self._firsts[:], self._lasts[:]
         other._length, other._read, other._root = self._length, self._read, self._root
         other._remembered, other._own_pages = self._remembered, len(self._lasts) if self._lets_go else self._own_pages
-        other._lets_go = False  # its newest entries may be such as are in no store
+        other._lets_go = False  # its newest entries may be in no store
         return other
 
     def let_go(self, hidden: Sequence[tuple[int, int]]) -> None:
-        """Pages whose entries all lie in one of these ranges of seqs (both ends included) may leave memory, but for the newest."""
+        """Lets pages leave memory whose entries all lie in one of these ranges of seqs (both ends included), but not the newest."""
         if self._read is None or not self._lets_go:
             return
         first = 0 if self._read.in_view else self._gone
@@ -121,7 +121,7 @@ class Log(Entries):
                 self._gone += number == self._gone
 
     def bring_back(self, hidden: Sequence[tuple[int, int]]) -> None:
-        """Pages that are not in these ranges come into memory again, for this log and its copies."""
+        """Brings pages that are not in these ranges into memory again, for this log and its copies."""
         for number in range(len(self._lasts)):
             if self._read is not None and self._pages[number] is None and not self._is_in(number, hidden):
                 self._read.in_view[number] = self._page(number)
@@ -132,23 +132,23 @@ class Log(Entries):
 
     @property
     def in_memory(self) -> Iterator[Logged]:
-        """What can be read without the store, but for what was read lately."""
+        """The entries that can be read without the store, without those that were only read lately."""
         again = {} if self._read is None else dict(self._read.in_view)
         return (logged for number, page in enumerate(self._pages) for logged in page or again.get(number, ()))
 
     @property
     def kept(self) -> int:
-        """How many entries are in memory."""
+        """The number of entries that are in memory."""
         read = 0 if self._read is None else (self._read.pages + len(self._read.in_view)) * self._size
         return sum(len(page) for page in self._pages if page is not None) + read
 
     @property
     def root(self) -> Hashable | None:
-        """The log that this one, and each copy of it, begins with."""
+        """A value that this log and each copy of it have in common."""
         return self._root
 
     def place(self, seq: int) -> int:
-        """At once, but in a page with gaps."""
+        """The index of the first entry whose seq is not less than `seq`. It takes no time except in a page with gaps."""
         number = max(bisect_left(self._firsts, seq + 1) - 1, 0)
         if number < len(self._lasts):
             first, last = self._firsts[number], self._lasts[number]
@@ -161,7 +161,7 @@ class Log(Entries):
         return start + bisect_left(page, seq, key=_seq_of)
 
     def between(self, start: int, stop: int) -> Iterator[Logged]:
-        """A page after the other."""
+        """The entries between two indexes, read page by page."""
         stop = min(stop, self._length)
         while start < stop:
             number, first = divmod(start, self._size)
@@ -170,7 +170,7 @@ class Log(Entries):
             start = number * self._size + end
 
     def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
-        """By pages. What is said of a whole one is remembered."""
+        """What `work` gives for each page between two indexes. It is remembered for whole pages."""
         end = self._length if stop is None else min(stop, self._length)
         while start < end:
             number, first = divmod(start, self._size)
@@ -188,7 +188,7 @@ class Log(Entries):
         return known[number]
 
     def at(self, index: int) -> Logged:
-        """From memory, or with its page from the store."""
+        """The entry at that index, from memory, or with its page from the store."""
         return self._page(index // self._size)[index % self._size]
 
     def __len__(self) -> int:
@@ -205,7 +205,7 @@ class Log(Entries):
 
 
 class _Cache:
-    """Pages that were read lately, for a log and its copies. Threads may ask at once: at worst a page is read twice."""
+    """Pages that were read lately, for a log and its copies. Threads may ask at the same time: at worst a page is read twice."""
 
     def __init__(self, read: Read, most: int) -> None:
         self._read = read
@@ -213,11 +213,11 @@ class _Cache:
         self.in_view: dict[int, Sequence[Logged]] = {}
         """Pages that are in view again after an undo, by their number."""
         self._known: dict[int, Sequence[Logged]] = {}
-        """That asked for last comes last."""
+        """The pages by number; the one that was asked for last comes last."""
 
     @property
     def pages(self) -> int:
-        """How many there are."""
+        """The number of pages that were read lately."""
         return len(self._known)
 
     def page(self, number: int, first: int, last: int, size: int) -> Sequence[Logged]:
@@ -227,14 +227,14 @@ class _Cache:
             found = _filled(self._read(first, last), first, last, size)
         self._known[number] = found
         while len(self._known) > self._most:
-            with suppress(StopIteration, RuntimeError):  # another thread has just taken one out
+            with suppress(StopIteration, RuntimeError):  # another thread has just taken a page out
                 self._known.pop(next(iter(self._known)), None)
         return found
 
 
 def _filled(found: Sequence[Logged], first: int, last: int, size: int) -> Sequence[Logged]:
-    """The entries from one seq to another. An entry that can no longer be read is replaced by one that says nothing, so that the rest stays
-    where it was. The store names what is lost."""
+    """The entries of a page, from seq `first` to `last`. An entry that can no longer be read is replaced by one that does nothing, so that
+    the rest stays where it was. The store names what is lost."""
     if len(found) == size:
         return tuple(found)
     there = {logged.seq: logged for logged in found}

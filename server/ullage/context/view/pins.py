@@ -12,22 +12,22 @@ from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePin
 from ullage.context.view.log_places import Entries, place_of
 
 LONG_AGO = 1_000
-"""Entries. What was logged before that is together with nothing that comes now."""
+"""Entries. What was logged before the last so many has nothing to do with anything that comes now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What is pinned: entries by seq, files by path."""
+    """What the user has pinned: entries by seq, files by path."""
 
     seqs: frozenset[int] = frozenset()
     paths: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        """Whether anything is."""
+        """Whether anything is pinned."""
         return bool(self.seqs or self.paths)
 
     def after(self, logged: Logged) -> Pins:
-        """What is pinned after one more entry: this very object where nothing changed."""
+        """The pins after one more entry: this very object if it changes none."""
         match logged.entry:
             case EntryPinned(seq, pinned):
                 return Pins(self.seqs | {seq} if pinned else self.seqs - {seq}, self.paths)
@@ -38,7 +38,7 @@ class Pins:
 
 
 def pins(entries: Iterable[Logged]) -> Pins:
-    """What is pinned after `entries`; the last word on each counts."""
+    """The pins after `entries`; the last word on each entry or file counts."""
     found = Pins()
     for logged in entries:
         found = found.after(logged)
@@ -46,7 +46,7 @@ def pins(entries: Iterable[Logged]) -> Pins:
 
 
 class PinnedEntries:
-    """What must stay because of pins, for one log as it grows: only what is new is looked at, and the surroundings of what is pinned."""
+    """Finds the entries that must stay because of pins, for one log as it grows. It looks only at what is new and around what is pinned."""
 
     def __init__(self) -> None:
         self._texts: dict[str, _Text] = {}
@@ -56,8 +56,8 @@ class PinnedEntries:
     def of(self, entries: Sequence[Logged], pinned: Pins) -> frozenset[int]:
         """The seqs of all entries that must stay because of what is `pinned`.
 
-        Beside what the user pinned, these are the newest text of each pinned file with what was changed in it since, and whatever the API
-        wants together: the reply with the calls, the results of all of them, and what shortened these on arrival. If a file is pinned
+        These are the entries that the user pinned, the newest text of each pinned file with what was changed in it since, and whatever the
+        API wants together: the reply with the calls, the results of all of them, and what shortened these on arrival. If a file is pinned
         that was not before, all of the log is looked at once.
         """
         if pinned.paths - self._texts.keys():
@@ -72,7 +72,7 @@ class PinnedEntries:
         return frozenset(stay)
 
     def _with_others(self, entries: Sequence[Logged], seq: int) -> Iterable[int]:
-        """What must stay with it; of long ago that is known for good."""
+        """The seqs of what must stay together with entry `seq`. Long after the entry that is known for good."""
         known = self._together.get(seq)
         if known is None:
             known = tuple(_together_with(entries, seq))
@@ -81,7 +81,7 @@ class PinnedEntries:
         return known
 
     def copy(self) -> PinnedEntries:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         other = PinnedEntries()
         other._texts, other._read = {path: text.copy() for path, text in self._texts.items()}, self._read
         other._together = self._together.copy()
@@ -98,7 +98,7 @@ class PinnedEntries:
         self._read = len(entries)
 
     def _where_touched(self, entries: Sequence[Logged]) -> Iterator[Logged]:
-        """What was not looked at yet, without stretches in which none of the files was touched."""
+        """The entries that were not looked at yet, without stretches in which none of the files was touched."""
         if not isinstance(entries, Entries):
             yield from islice(entries, self._read, None)
             return
@@ -110,13 +110,13 @@ class PinnedEntries:
 
 
 def paths_touched(entries: Sequence[Logged]) -> tuple[int, frozenset[str]]:
-    """How many entries they are, and the files that their results and notices touched."""
+    """The number of entries, and the files that results and notices among them touched."""
     touches = (touch for logged in entries if isinstance(logged.entry, ToolReturned | Notice) for touch in logged.entry.touched)
     return len(entries), frozenset(intern(touch.path) for touch in touches)
 
 
 class _Text:
-    """Where the text of one file stands: the newest that was whole, what was changed in it since, and the newest part of it read since."""
+    """The places of one file's text: the newest that was whole, what was changed in it since, and the newest part of it read since."""
 
     def __init__(self) -> None:
         self._whole: int | None = None
@@ -144,7 +144,7 @@ class _Text:
 
 
 def _together_with(entries: Sequence[Logged], seq: int) -> Iterable[int]:
-    """The seqs of what must stay where this entry must; none where there is no such entry."""
+    """The seqs of the entries that must stay if entry `seq` must; empty if there is no such entry."""
     at = place_of(entries, seq)
     if at == len(entries) or entries[at].seq != seq:
         return ()
@@ -157,7 +157,7 @@ def _together_with(entries: Sequence[Logged], seq: int) -> Iterable[int]:
 
 
 def _batch(entries: Sequence[Logged], first: int, reply: AssistantReply) -> list[int]:
-    """The seqs of a reply at that place, of the results of its calls, and of what shortened these."""
+    """The seqs of the reply at index `first`, of the results of its calls, and of what shortened these."""
     batch = [entries[first].seq]
     open_calls = {block.id for block in reply.blocks if isinstance(block, ToolUse)}
     results: set[int] = set()

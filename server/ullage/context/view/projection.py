@@ -36,13 +36,13 @@ class Projection:
     def __init__(self, entries: Iterable[Logged] = (), log: Log | None = None) -> None:
         """Folds `entries` at once. Raises `ValueError` if they are not in the order of their seqs.
 
-        They go into `log`, an empty one. Where that can read them again few of them stay in memory.
+        They are put into `log`, which must be empty. If it can read them again, few of them stay in memory.
         """
         self._entries = Log() if log is None else log
         self._entries.will_be_asked(paths_touched)
         self._last = 0
         self._keys: list[tuple[int, EpochKey]] = []
-        """The keys under which replies were made, each with the first of these."""
+        """The keys under which replies were made, each with the seq of the first such reply."""
         self._hidden: tuple[tuple[int, int], ...] = ()
         self._epoch = EpochState()
         self._pins = Pins()
@@ -53,11 +53,11 @@ class Projection:
         self._refold(self._edits_in_force())
 
     def let_go(self) -> None:
-        """What is long out of view may leave memory now, as it does in the course of things once more is logged."""
+        """Lets what is long out of view leave memory now. Else that happens by itself once more is logged."""
         self._entries.let_go(self._hidden)
 
     def append(self, logged: Logged) -> None:
-        """Takes in the next entry: costs what is new, and a whole fold only where the key changes to one that is not known (`learn`).
+        """Takes in the next entry. Costs what is new, and a whole fold only if the key changes to one that is not known (`learn`).
 
         Raises `ValueError` if its seq is not beyond the last.
         """
@@ -72,7 +72,8 @@ class Projection:
             self._entries.let_go(self._hidden)
 
     def learn(self, ahead: Projection) -> None:
-        """Keeps what `ahead`, this log with one more entry (`with_appended`), makes of it: to log such an entry then folds nothing."""
+        """Keeps what `ahead`, this log with one more entry (`with_appended`), made of that entry: to log such an entry then folds
+        nothing."""
         folded = len(ahead.entries) - (0 if isinstance(ahead.entries[-1].entry, Compaction) else 1)
         if ahead.key != self.key:
             self._folds.set_aside(ahead.key, ahead.fold, folded, ahead.active_by_seq)
@@ -115,17 +116,17 @@ class Projection:
 
     @property
     def in_memory(self) -> Iterator[Logged]:
-        """The entries that are in memory for good, or for a while."""
+        """The entries that are in memory, for good or for a while."""
         return self._entries.in_memory
 
     @property
     def fold(self) -> Fold:
-        """What the messages are made of, as it is now: another one that goes on by itself."""
+        """The fold that makes the messages, as it is now: a copy that goes on by itself."""
         return self._fold.copy()
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The messages as they are now, in an unchanging view that costs no copy.
+        """The messages as they are now, in an unchanging sequence that costs no copy.
 
         Calls that are still running have no result yet. Until the key changes only the last message changes, and more follow.
         """
@@ -138,32 +139,33 @@ class Projection:
 
     @property
     def prelude(self) -> Prelude | None:
-        """System prompt and tools in force; None if none was logged yet."""
+        """The system prompt and the tools in force; None if none were logged yet."""
         return self._epoch.prelude
 
     @property
     def key(self) -> EpochKey:
-        """The epoch in force."""
+        """The key of the epoch in force."""
         return self._epoch.key
 
     @property
     def active(self) -> tuple[Compaction, ...]:
-        """The compactions in force, in log order; those that show in the view with their texts, as the model reads them."""
+        """The compactions in force, in log order. Those that show in the view have their texts, as the model reads them."""
         return tuple(self._active.values())
 
     def in_force(self, compaction_id: str) -> Compaction:
-        """That compaction, which is in force, with its texts as the model would read them, whether they show or not."""
+        """The compaction with that id, which must be in force, with its texts as the model would read them, whether they show or not."""
         read = as_they_read(self._epoch, lambda seq, each: self._whole(seq) if each.id == compaction_id else each)
         return next(each for each in read.values() if each.id == compaction_id)
 
     @property
     def active_by_seq(self) -> Mapping[int, Compaction]:
-        """The same by the seq of their entry."""
+        """The compactions in force as in `active`, by the seq of their entry."""
         return self._active
 
     @property
     def to_reword(self) -> Mapping[int, frozenset[Gone]]:
-        """What was taken out since, by seq of each compaction in view whose texts may speak of it and were not reworded for just that."""
+        """What was taken out since, by the seq of each compaction in view whose texts may tell of it and were not reworded for just
+        that."""
         told = spoken_of(self._epoch)
         shown = {source for message in self.messages for source in message.sources} if told else set[int]()
         return {
@@ -172,7 +174,7 @@ class Projection:
 
     @property
     def paths_out(self) -> Mapping[int, frozenset[str]]:
-        """By the seq of a prompt, a notice or a compaction: the files whose texts in it the user took out."""
+        """The files whose texts the user took out of a prompt, a notice or a compaction, by the seq of that entry."""
         return self._paths_out
 
     @property
@@ -182,12 +184,12 @@ class Projection:
 
     @property
     def pins(self) -> Pins:
-        """What the user has pinned."""
+        """The entries and files that the user has pinned."""
         return self._pins
 
     @property
     def pinned_entries(self) -> frozenset[int]:
-        """The seqs of all entries that must stay for that. Costs what was logged since it was last asked for."""
+        """The seqs of all entries that must stay because of pins. Costs what was logged since they were last asked for."""
         return self._pinned.of(self._entries, self._pins)
 
     @property
@@ -220,7 +222,7 @@ class Projection:
         return made
 
     def _fold_again(self) -> None:
-        """Under a new key; where it was in force lately, from where it was left."""
+        """Folds under a new key. If that was in force lately, it goes on from the fold that was kept."""
         edits = self._edits_in_force()
         known = self._folds.take(self.key, self._active)
         if known is None:

@@ -31,20 +31,21 @@ from ullage.context.view.taken_out import (
 )
 
 RUN_WORDS = 6
-"""So many words of an entry, one after the other, are a quotation of it, by chance or not."""
+"""Consecutive words of an entry that count as a quotation of it, by chance or not."""
 FEWEST_WITHIN = 4
-"""A shorter sentence is quoted where all of it stands in another one; of fewer words that is chance."""
+"""Words. A sentence of fewer than `RUN_WORDS` is a quotation if all of it stands in another one; with fewer words than this that is
+chance."""
 FEWEST_WORDS = 3
-"""A sentence of fewer words is nobody's own."""
+"""Words. A sentence of fewer is nobody's own."""
 
 _WORD = re.compile(r"\w+")
 _LINE_NUMBER = re.compile(r"^ *\d{1,6}[\t→]", re.MULTILINE)
-"""What tools that read a file put before its lines, and nobody who quotes it."""
+"""The line number that tools for reading put before a line, and nobody who quotes it does."""
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +|(?<= )/ ")
 
 
 class Quotations:
-    """What repeats the words of some entries."""
+    """Finds what repeats the words of some entries."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._runs: set[tuple[str, ...]] = set()
@@ -57,7 +58,7 @@ class Quotations:
         self._runs.update(words for words in self._sentences if FEWEST_WITHIN <= len(words) < RUN_WORDS)
 
     def taken_from(self, text: str) -> str:
-        """`text` without the sentences that repeat them; of lines nothing is left of, none."""
+        """`text` without the sentences that repeat these words, and without lines of which nothing is left."""
         lines = (("".join(kept) if (kept := self._left(line)) is not None else None) for line in text.split("\n"))
         return "\n".join(line for line in lines if line is not None)
 
@@ -75,7 +76,7 @@ class Quotations:
 
 
 def what_is_gone(gone: Iterable[Gone], entries: Sequence[Logged]) -> Iterator[Entry]:
-    """The entries that are taken out, and of those that are taken out in part that part alone."""
+    """The entries that are taken out. An entry that is taken out in part is given with that part alone."""
     for each in gone:
         entry = entry_at(entries, seq_of(each))
         if entry is not None:
@@ -83,8 +84,8 @@ def what_is_gone(gone: Iterable[Gone], entries: Sequence[Logged]) -> Iterator[En
 
 
 def to_be_read(active: Mapping[int, Compaction], entries: Sequence[Logged]) -> Mapping[int, Compaction]:
-    """The compactions in force (`as_they_read`) for whoever writes or shows of them what the log says: what the API wrote, too, repeats
-    nothing that is taken out. Such a block is for reading alone; to the API goes the one that it signed."""
+    """The compactions in force (`as_they_read`) for whoever writes or shows what the log says of them: nothing that is taken out is
+    repeated in what the API wrote, either. Such a block is for reading alone; the API gets the one that it signed."""
     if not any(each.summarised is not None and each.summarised.block is not None for each in active.values()):
         return active
     out = gone_by_all(active.values())
@@ -131,18 +132,18 @@ def _texts(entry: Entry) -> Iterator[str]:
 
 
 def excluded(projection: Projection) -> frozenset[int]:
-    """The seqs of the entries that are taken out as long as what did it is in force."""
+    """The seqs of the entries that are taken out by compactions in force."""
     return all_taken_out(projection.active)
 
 
 def is_anything_excluded(projection: Projection) -> bool:
-    """Whether the user took anything out, a file or whole entries."""
+    """Whether the user took anything out, be it a file or a whole entry."""
     return any(gone_by(each) for each in projection.active)
 
 
 def files_out(projection: Projection) -> frozenset[str]:
-    """The files that the user took out and that nothing has brought back since: the agent has not read or written them again, and the user
-    has neither attached nor pinned them."""
+    """The files that the user took out and that nothing has brought back: the agent has not read or written them again, and the user has
+    neither attached nor pinned them."""
     since = {file.path: seq for seq, each in projection.active_by_seq.items() for file in each.without_files}
     if not since:
         return frozenset()
@@ -167,15 +168,16 @@ def _brought_by(entry: Entry) -> Iterator[str]:
 
 
 def without_excluded(projection: Projection, entries: Iterable[Logged]) -> list[Logged]:
-    """Those `entries` that are not taken out, without the texts of files that are, and compactions in force with their texts as they read
-    without these."""
+    """The entries that are not taken out, without the texts of files that are. Compactions in force have their texts as they read without
+    these."""
     left_out, active = excluded(projection), to_be_read(projection.active_by_seq, projection.entries)
     paths_out = projection.paths_out
     return [_as_left(logged, active, paths_out) for logged in entries if logged.seq not in left_out]
 
 
 def log_without_excluded(projection: Projection, entries: Entries, without: Collection[int] = ()) -> Entries:
-    """The same of a log, or of the beginning of one, each entry when it is asked for; also without the entries `without`."""
+    """A log, or the beginning of one, as `without_excluded` gives it, each entry when it is asked for; also without the entries with the
+    seqs in `without`."""
     return _Left(projection, entries, without)
 
 
@@ -189,27 +191,27 @@ class _Left(Entries):
         self._paths_out = projection.paths_out
         places = ((seq, entries.place(seq)) for seq in sorted(out))
         self._out = [place for seq, place in places if place < len(entries) and entries[place].seq == seq]
-        """The places of what is left out."""
+        """The indexes of the entries that are left out."""
         self._before = [place - index for index, place in enumerate(self._out)]
-        """How many entries are left before each of these."""
+        """The number of entries that stay before each of these."""
         self._root = entries.root, tuple(self._out), frozenset(self._paths_out.items())
 
     @property
     def root(self) -> Hashable | None:
-        """The log, and what was taken out of it."""
+        """A value that stands for the log and what was taken out of it."""
         return self._root
 
     def place(self, seq: int) -> int:
-        """As in the log, less what is left out before."""
+        """The index in the log, less the entries that are left out before it."""
         place = self._entries.place(seq)
         return place - bisect_left(self._out, place)
 
     def at(self, index: int) -> Logged:
-        """The entry, as it reads."""
+        """The entry at that index, as it reads without what was taken out."""
         return self._read(self._entries.at(index + bisect_right(self._before, index)))
 
     def between(self, start: int, stop: int) -> Iterator[Logged]:
-        """One after the other, as they read."""
+        """The entries between two indexes, as they read without what was taken out."""
         out = set(self._out)
         first, last = (index + bisect_right(self._before, index) for index in (start, stop))
         for place, logged in enumerate(self._entries.between(first, last), first):
@@ -225,7 +227,7 @@ class _Left(Entries):
 
 def _as_left(logged: Logged, active: Mapping[int, Compaction], paths_out: Mapping[int, frozenset[str]]) -> Logged:
     entry, made = logged.entry, active.get(logged.seq)
-    if made is not None and isinstance(entry, Compaction) and made != bare(entry):  # else no text of it was changed
+    if made is not None and isinstance(entry, Compaction) and made != bare(entry):  # else none of its texts was changed
         entry = made
     entry = without_texts(entry, paths_out.get(logged.seq, ()))
     return logged if entry is logged.entry else Logged(logged.seq, logged.at, entry)

@@ -28,25 +28,26 @@ from ullage.context.blocks import (
 from ullage.context.view.projection import Projection
 
 LOOK_BACK = 19
-"""How many blocks before a mark the API still finds what an earlier request wrote."""
+"""Blocks before a mark at which the API still finds what an earlier request wrote."""
 
 PREFACE = "This stands for what was said and done before this point. It is a record, not instructions."
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. The end of `system` always carries a cache mark; with `breakpoints` at most 4 in all."""
+    """One request. The end of `system` always carries a cache mark; with those in `breakpoints` there are at most 4."""
 
     system: tuple[SystemPart, ...]
     tools: tuple[ToolSpec, ...]
     messages: Sequence[Message]
     breakpoints: tuple[Breakpoint, ...]
     summarise: str | None = None
-    """Not None: the API is asked for a compaction block of all messages instead of a reply, with these instructions (its own if empty)."""
+    """The instructions for a compaction block of all messages, which the API is asked for instead of a reply (its own if empty). None: a
+    reply is asked for."""
 
     @property
     def block(self) -> CompactionBlock | None:
-        """The block that the API put in the place of earlier messages."""
+        """The API's block in the place of earlier messages; None if there is none."""
         first = self.messages[0].blocks[0] if self.messages else None
         return first if isinstance(first, CompactionBlock) else None
 
@@ -60,7 +61,7 @@ def build_request(projection: Projection) -> Request:
 
 
 def request_so_far(projection: Projection) -> Request:
-    """The whole conversation, for asking something about it: the last word may be the model's, a user's text must follow then.
+    """The whole conversation, for asking something about it. The last word may be the model's; a user's text must then follow.
 
     Raises `ValueError` if there is no prelude or no message.
     """
@@ -91,9 +92,9 @@ class _Place:
 
 
 def place(messages: Sequence[Message]) -> tuple[Breakpoint, ...]:
-    """At most three marks, in the order of their blocks.
+    """The cache marks for the messages: at most three, in the order of their blocks.
 
-    The ends of the last two user messages: where this request writes, and where the one before it wrote. Where more than
+    They are at the ends of the last two user messages: where this request writes, and where the one before it wrote. Where more than
     `LOOK_BACK` blocks lie between these two, or else before them, one more mark in between bridges the gap.
     """
     places = list(_markable_backwards(messages))
@@ -105,7 +106,7 @@ def place(messages: Sequence[Message]) -> tuple[Breakpoint, ...]:
 
 
 def _bridge(places: Sequence[_Place], later: _Place) -> _Place:
-    """The block farthest before `later` from which it can still be reached; `later` itself where there is none."""
+    """The block farthest before `later` from which `later` can still be reached; `later` itself if there is none."""
     reachable = (each for each in places if later.distance <= each.distance <= later.distance + LOOK_BACK)
     return max(reachable, key=lambda each: each.distance)
 
@@ -134,9 +135,10 @@ def _may_be_marked(block: Block) -> bool:
 
 
 def without_block(request: Request) -> Request:
-    """The same request with the compaction block as plain text of the user's, and without thinking, which was bound to what it replaces.
+    """The request with the compaction block as a plain text of the user's, and without thinking, which was bound to what the block
+    replaces.
 
-    The request itself where it begins with no block.
+    The same object if it begins with no block.
     """
     if request.block is None:
         return request
@@ -145,7 +147,7 @@ def without_block(request: Request) -> Request:
 
 
 def without_plain_thinking(request: Request) -> Request:
-    """The same request without what a model behind Chat Completions thought, signed or not. Itself where there is none."""
+    """The request without what a model behind Chat Completions thought, signed or not. The same object if there is none."""
     if not any(map(_is_plain_thinking, (block for message in request.messages for block in message.blocks))):
         return request
     messages = tuple(_without(message, _is_plain_thinking) for message in request.messages)

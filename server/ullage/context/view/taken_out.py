@@ -17,24 +17,24 @@ from ullage.context.view.epoch import EXCLUDED_RESULT as EXCLUDED_RESULT
 from ullage.context.view.epoch import EpochState
 
 FilePart: TypeAlias = tuple[int, str]
-"""The text of a file (its path) in an entry (its seq) that is there but for that."""
+"""The text of a file in an entry that stays otherwise: the entry's seq, and the file's path."""
 Gone: TypeAlias = int | FilePart
-"""What is taken out: an entry as a whole, by its seq, or the text of a file in one."""
+"""Something that is taken out: a whole entry, by its seq, or the text of a file in one."""
 
 TAKEN_OUT = "taken out by the user"
-"""The note of a file that would have been read again."""
+"""The note of a file that would have been read again but for that."""
 
 _Entry = TypeVar("_Entry", bound=Entry)
 
 
 def taken_out(compaction: Compaction) -> frozenset[int]:
-    """The seqs of the entries that this one takes out as a whole; of most compactions none."""
+    """The seqs of the entries that this compaction takes out as a whole; empty for most compactions."""
     found = {each.seq for each in compaction.cleared if each.placeholder == EXCLUDED_RESULT}
     return frozenset(found) | messages_taken_out(compaction)
 
 
 def messages_taken_out(compaction: Compaction) -> frozenset[int]:
-    """Those of them that are no results whose calls stay."""
+    """The seqs of those entries among them that are messages. The others are results whose calls stay."""
     snipped = compaction.snipped
     if snipped is None or snipped.marker != EXCLUDED_MESSAGE:
         return frozenset()
@@ -42,13 +42,13 @@ def messages_taken_out(compaction: Compaction) -> frozenset[int]:
 
 
 def all_taken_out(compactions: Iterable[Compaction]) -> frozenset[int]:
-    """The seqs of all entries that they take out together as a whole."""
+    """The seqs of all entries that these compactions take out as a whole."""
     return frozenset[int]().union(*(taken_out(each) for each in compactions))
 
 
 def out_of_sight(entries: Iterable[Logged]) -> frozenset[int]:
-    """What is not to be found of a log, by seq: what is taken out, as a whole or in part, and records where anything is, as they may tell
-    of it.
+    """The seqs of entries that a search must not find: those taken out, as a whole or in part, and, if anything is taken out, summaries, as
+    they may tell of it.
 
     It looks at nothing but compactions that take something out or have a summary, and at what undoes and redoes them.
     """
@@ -73,27 +73,27 @@ def out_of_sight(entries: Iterable[Logged]) -> frozenset[int]:
 
 
 def _file_parts(files: Iterable[FileTakenOut]) -> frozenset[FilePart]:
-    """Each place where the text of one of these was."""
+    """Each text of a file that these take out, by the entry that it stood in."""
     return frozenset((seq, file.path) for file in files for seq in file.seqs)
 
 
 def gone_by(compaction: Compaction) -> frozenset[Gone]:
-    """All that it takes out, whole entries and texts of files."""
+    """Everything that this compaction takes out, whole entries and texts of files."""
     return taken_out(compaction) | _file_parts(compaction.without_files)
 
 
 def gone_by_all(compactions: Iterable[Compaction]) -> frozenset[Gone]:
-    """All that they take out together."""
+    """Everything that these compactions take out."""
     return frozenset[Gone]().union(*(gone_by(each) for each in compactions))
 
 
 def seq_of(gone: Gone) -> int:
-    """The entry that it is, or was a part of."""
+    """The seq of the entry that is taken out, or that the text stood in."""
     return gone if isinstance(gone, int) else gone[0]
 
 
 def paths_out(compactions: Iterable[Compaction]) -> Mapping[int, frozenset[str]]:
-    """By the seq of the entry: the files whose texts are taken out of it, as long as these compactions are in force."""
+    """The files whose texts these compactions take out of an entry, by the entry's seq."""
     found: dict[int, frozenset[str]] = {}
     for compaction in compactions:
         for seq, path in _file_parts(compaction.without_files):
@@ -102,7 +102,7 @@ def paths_out(compactions: Iterable[Compaction]) -> Mapping[int, frozenset[str]]
 
 
 def excluded_file(path: str) -> str:
-    """What stands where the text of the file was."""
+    """The text that stands in the place of the file's text."""
     return f"[The user took the file {' '.join(path.split())} out of the conversation.]"
 
 
@@ -120,7 +120,7 @@ def files_shown(entry: Entry) -> Iterator[str]:
 
 
 def without_texts(entry: _Entry, paths: Collection[str]) -> _Entry:
-    """The entry with a line that says so in the place of each of these files' texts; itself where it has none of them."""
+    """The entry with a line in the place of each of these files' texts that says so; the same object if it has none of them."""
     if not paths or not any(path in paths for path in files_shown(entry)):
         return entry
     match entry:
@@ -137,7 +137,7 @@ def without_texts(entry: _Entry, paths: Collection[str]) -> _Entry:
 
 
 def texts_alone(entry: _Entry, paths: Collection[str]) -> _Entry:
-    """The entry with nothing but the texts of these files."""
+    """The entry with only the texts of these files in it."""
     match entry:
         case UserPrompt(attachments=attachments):
             return replace(entry, text="", attachments=tuple(each for each in attachments if each.name in paths))
@@ -152,7 +152,7 @@ def _left_out(file: RestoredFile) -> RestoredFile:
 
 
 def spoken_of(epoch: EpochState) -> Mapping[int, frozenset[Gone]]:
-    """By seq of each compaction in force whose texts may tell of it: what was taken out since it was made."""
+    """What was taken out since a compaction was made, by the seq of each compaction in force whose texts may tell of it."""
     out = {seq: gone for seq, each in epoch.active.items() if (gone := gone_by(each))}
     found: dict[int, frozenset[Gone]] = {}
     for seq, each in epoch.active.items() if out else ():
@@ -166,7 +166,8 @@ def spoken_of(epoch: EpochState) -> Mapping[int, frozenset[Gone]]:
 
 
 def told_of(epoch: EpochState) -> frozenset[int]:
-    """The seqs of the compactions in force whose texts may tell of what was taken out, or that the API wrote, where anything was."""
+    """The seqs of those compactions in force whose texts may tell of what was taken out. If anything was, also of those whose summary the
+    API wrote."""
     told = spoken_of(epoch)
     if not told and not any(gone_by(each) for each in epoch.active.values()):
         return frozenset()
@@ -175,7 +176,7 @@ def told_of(epoch: EpochState) -> frozenset[int]:
 
 
 def _has_words(made: Compaction) -> bool:
-    """Whether it says anything; what policies do before every call mostly says nothing, and there may be thousands of it."""
+    """Whether the compaction has any text. What policies do before every call mostly has none, and there may be thousands of these."""
     return made.summarised is not None or made.snipped is not None or bool(made.resume)
 
 
@@ -193,7 +194,7 @@ def as_they_read(epoch: EpochState, whole: Callable[[int, Compaction], Compactio
 
 
 def is_written(epoch: EpochState, compaction_id: str, without: frozenset[Gone]) -> bool:
-    """Whether the log has its texts without just this."""
+    """Whether the log has the compaction's texts as they read without just this."""
     return any(_without(each) == without for each in epoch.written.get(compaction_id, ()))
 
 

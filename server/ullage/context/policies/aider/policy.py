@@ -32,7 +32,7 @@ ACKNOWLEDGED = "Ok."
 
 WORD = re.compile(r"[A-Za-z_][\w./-]{2,}")
 RECENT_PROMPTS = 3
-"""Whose words count as spoken of."""
+"""Newest prompts whose words count as spoken of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,23 @@ class AiderOptions:
     """aider's options (`history.py`, `models.py`, `repomap.py`, `args.py`); tokens unless said otherwise."""
 
     tail_share: float = 0.5
-    """Of the budget: the newest finished messages, which stay."""
+    """Share of the budget that the newest finished messages take, which stay."""
     fewest_messages: int = 4
-    """If no more than that would stand before the tail, the tail is summarised, too."""
+    """If no more messages than this would stand before the tail, the tail is summarised, too."""
     reserve: int = 512
-    """Of the window, when the older part is given to the model."""
+    """Tokens of the window that are left free when the older part is given to the model."""
     map_tokens: int = 1_024
-    """For the repository map ..."""
+    """Tokens for the repository map ..."""
     map_without_files_factor: int = 2
-    """... and this many times as much while no file was changed yet."""
+    """... and how many times as many while no file was changed yet."""
     turn_share: float = 0.7
-    """Of the window. aider, which runs few commands, never shortens a running turn; a turn of more than that is (ours)."""
+    """Share of the window. aider, which runs few commands, never shortens a running turn; a turn that takes more is shortened here
+    (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AiderEngine(Unchanging):
-    """`Policy.threshold` is the budget of finished turns, compared with the measure `messages`."""
+    """Summarises finished turns that are over the budget. `Policy.threshold` is that budget, compared with the measure `messages`."""
 
     options: AiderOptions = AiderOptions()
     wants_files: bool = True  # pyrefly: ignore[bad-override]
@@ -63,7 +64,8 @@ class AiderEngine(Unchanging):
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
-        """If the finished turns are over the budget: all of them but their newest part. If that alone would help: all there is."""
+        """A summary of the finished turns but their newest part, if they are over the budget; of everything, if only that would help. Else
+        None."""
         messages = at.projection.messages
         finished = _turn_start(at)
         asked_for = at.trigger in ("manual", "tool", "reactive")
@@ -76,7 +78,7 @@ class AiderEngine(Unchanging):
         return None
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The summary, and the map as it is now."""
+        """The summary, and the repository map as it is now."""
         target = covered.plan.asked.output_tokens if covered.plan.asked is not None else covered.room
         told = covered.model_text
         text = (
@@ -104,7 +106,7 @@ class AiderEngine(Unchanging):
         return summary_up_to(cut, at, at.count(messages[cut:]) + min(budget, tokens // 2), asked)
 
     def _readable(self, at: Occasion, messages: Sequence[Message]) -> list[Message]:
-        """The oldest messages that a model can be given."""
+        """The oldest messages, as many as the model can be given."""
         room = at.window - self.options.reserve
         kept: list[Message] = []
         for message in messages:
@@ -125,7 +127,7 @@ class AiderEngine(Unchanging):
 
 
 def _turn_start(at: Occasion) -> int:
-    """The index of the message in which the running turn begins; how many messages there are between two turns."""
+    """The index of the message in which the running turn begins; between two turns the number of messages."""
     messages = at.projection.messages
     latest = next((logged for logged in reversed(at.projection.entries) if _begins_or_ends_a_turn(logged)), None)
     if latest is None or isinstance(latest.entry, TurnEnded):
@@ -148,7 +150,7 @@ def _same_file(path: str, other: str) -> bool:
 
 
 def _common_folder(paths: Collection[str]) -> str:
-    """What all paths begin with, up to a `/`; empty if they have no folder in common, or some are relative."""
+    """The folder that all paths have in common, with `/` at its end; empty if they have none, or some are relative."""
     if not paths or not all(path.startswith("/") for path in paths):
         return ""
     parents = [PurePosixPath(path).parent.parts for path in paths]

@@ -24,26 +24,26 @@ from ullage.context.entries import Logged
 from ullage.context.symbols.symbols import Symbols, symbols
 
 PREFERENCE = 100
-"""Over the number of files: how much a file that is worked on or spoken of counts as a place to begin."""
+"""How much a file that is worked on or spoken of counts as a place to begin; divided by the number of files."""
 SPOKEN_OF = 10
-"""Times as much counts a name that was spoken of ..."""
+"""How many times as much a name counts that was spoken of ..."""
 TELLING = 10
-"""... or one of several words, with at least this many characters: """
+"""... and one of several words, with at least this many characters:"""
 TELLING_CHARACTERS = 8
 PRIVATE = 0.1
-"""A name that begins with an underscore counts less ..."""
+"""How much a name counts that begins with an underscore, against others ..."""
 COMMON = 0.1
 COMMON_FILES = 5
 """... and one that more files than this define."""
 WORKED_ON = 50
-"""Times as much counts a reference in a file that is worked on."""
+"""How many times as much a reference counts in a file that is worked on."""
 UNREFERENCED = 0.1
-"""What a definition counts that nothing refers to."""
+"""How much a definition counts that nothing refers to."""
 LINE_CHARACTERS = 100
 
 DAMPING = 0.85
 TOLERANCE = 1e-6
-"""For each node: how little the ranks may still change in a round."""
+"""By how much, for each node, the ranks may still change in the last round."""
 MOST_ROUNDS = 100
 
 
@@ -54,7 +54,7 @@ def repository_map(
     worked_on: Collection[str] = (),
     spoken_of: Collection[str] = (),
 ) -> str:
-    """As many definitions as fit in `tokens`, by file with their lines; empty if none fits.
+    """The definitions that matter most, as many as fit into `tokens`, by file with their lines; empty if none fits.
 
     `texts` are the files by path, `worked_on` paths among them, `spoken_of` words of the conversation: names and names of files.
     """
@@ -72,7 +72,7 @@ def repository_map(
 
 
 def _ranked(found: Mapping[str, Symbols], worked_on: frozenset[str], spoken_of: frozenset[str]) -> list[tuple[str, int]]:
-    """Paths with lines of definitions, the ones that matter most first; of a file without any, the path with line 0, at the end."""
+    """Paths with the lines of definitions, those that matter most first. A file without any stands at the end, with line 0."""
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     definers: dict[str, list[str]] = defaultdict(list)
     referring: dict[str, Counter[str]] = defaultdict(Counter)
@@ -175,14 +175,15 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 WRITTEN_KEYS = ("content", "file_text")
-"""How tools call the whole text that they write: Ullage's, Claude Code's and most others'; Anthropic's text editor."""
+"""The keys under which a tool's input has the whole text that it writes: Ullage's, Claude Code's and most others'; Anthropic's text
+editor."""
 EDIT_KEYS = (("old_text", "new_text"), ("old_string", "new_string"), ("old_str", "new_str"))
-"""How tools call what they replace, and by what: Ullage's, Claude Code's, Anthropic's text editor."""
+"""The keys under which a tool's input has the text that it replaces, and the new one: Ullage's, Claude Code's, Anthropic's text editor."""
 MOST_LINES = 50_000
-"""No line number beyond that is believed."""
+"""The largest line number that is believed."""
 
 _NUMBERED = re.compile(r"^ *(\d{1,6})[\t→](.*)$", re.MULTILINE)
-"""A line of a file as read tools show it."""
+"""A line of a file as tools for reading show it."""
 
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _END = re.compile(r"^\*\*\* End Patch", re.MULTILINE)
@@ -190,7 +191,8 @@ _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
 
 
 def known_texts(entries: Sequence[Logged]) -> dict[str, str]:
-    """By path, in the order in which the files were first seen. Of a file of which only a part was read, the other lines are empty."""
+    """The texts of files by path, in the order in which the files were first seen. If only a part of a file was read, its other lines are
+    empty."""
     texts: dict[str, str] = {}
     for call in answered_calls(entries):
         path = next((path for key in PATH_KEYS if isinstance(path := call.input.get(key), str)), "")
@@ -240,9 +242,9 @@ def _with_lines(before: str, shown: str) -> str:
 
 
 def patched(patch: str, before: Mapping[str, str]) -> dict[str, str]:
-    """The texts of the files afterwards, empty if one was deleted; nothing if it is no patch.
+    """The texts of the patched files, by path, empty if one was deleted; no files if the text is no patch.
 
-    Of a file that is known in part only, what was put in stands at the end.
+    In a file that is known in part only, what the patch puts in stands at the end.
     """
     files = list(_FILE.finditer(patch))
     after: dict[str, str] = {}
@@ -271,5 +273,5 @@ def _updated(text: str, body: str) -> str:
 
 
 def _side(hunk: str, marks: str) -> str:
-    """The lines that begin with one of the marks, without it."""
+    """The lines of the hunk that begin with one of the marks, without the mark."""
     return "\n".join(line[1:] for line in hunk.split("\n") if line[:1] and line[0] in marks)

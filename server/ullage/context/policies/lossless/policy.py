@@ -23,10 +23,10 @@ from ullage.context.summary.program_summary import brief
 from ullage.context.view.log_places import place_of
 
 MARKER_TOKENS = 60
-"""What the line above each summary takes, about."""
+"""About how many tokens the line above each summary takes."""
 LAST_WORDS_CHARACTERS = 300
 NAME_TOKENS = 2
-"""For what stands between two names, and before the first."""
+"""Tokens for what stands between two names, and before the first."""
 
 LEAF = (
     "Above is a part of a conversation between a user and a coding agent, each passage with the number of its log entry; before it, "
@@ -47,7 +47,7 @@ _RANGE = re.compile(r"^\[Summary (?:of|over \d+ summaries:) entries (\d+) to (\d
 
 
 LARGE_RESULTS = ClipOptions(result_characters=100_000, message_characters=None)
-"""A result of more than 25,000 tokens goes to a file (`largeFileTokenThreshold`; four characters a token)."""
+"""Results of more than 25,000 tokens go to a file (`largeFileTokenThreshold`; four characters a token)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class LosslessOptions:
     """The defaults of lossless-claw (its `src/db/config.ts` and `src/summarize.ts`); tokens unless said otherwise."""
 
     fresh_messages: int = 64
-    """The newest messages that no summary touches."""
+    """The number of newest messages that no summary touches."""
     leaf_chunk: int = 20_000
-    """Most that one summary over messages, or over summaries, is made of."""
+    """Tokens, at most, that one summary is made of, whether over messages or over summaries."""
     leaf_target: int = 2_400
     leaf_share: float = 0.35
     """A summary of less than a full chunk is to be no longer than this share of it ..."""
@@ -65,20 +65,20 @@ class LosslessOptions:
     """... but may always take this much."""
     condensed_target: int = 2_000
     leaf_fanout: int = 8
-    """So many neighbouring summaries over messages become one ..."""
+    """The number of neighbouring summaries over messages that become one ..."""
     condensed_fanout: int = 4
-    """... and this many over summaries."""
+    """... and the number of those over summaries."""
     hard_fanout: int = 2
-    """Of either, where nothing else is left to do."""
+    """The number of either where nothing else is left to do."""
     condensed_smallest: int = 2_000
-    """Less is not condensed: the larger of the target and a tenth of a chunk."""
+    """Summaries of fewer tokens are not condensed: the larger of the target and a tenth of a chunk."""
     fallback: int = 512
-    """What the program's own summary may take."""
+    """Tokens that the program's own summary may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class LosslessEngine(Unchanging):
-    """Writes one summary a compaction: over the oldest messages, or over the oldest summaries of one depth."""
+    """Writes one summary with each compaction: over the oldest messages, or over the oldest summaries of one depth."""
 
     options: LosslessOptions = LosslessOptions()
     sweeps: int = 12  # pyrefly: ignore[bad-override]
@@ -87,11 +87,12 @@ class LosslessEngine(Unchanging):
     condensed_prompt: str = CONDENSED
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """The largest results give way to their head and tail."""
+        """Clips the largest results to their head and tail."""
         return clip(arrivals, self.clip, path_of)
 
     def plan(self, at: Occasion) -> Plan | None:
-        """Summaries over summaries where there are enough of one depth, else over the oldest messages that have none.
+        """The next summary: over summaries where there are enough of one depth, else over the oldest messages that have none. None if
+        nothing is left.
 
         Where the newest messages alone fill the context, or somebody asked, half as many of them are kept, and so on.
         """
@@ -204,7 +205,7 @@ def _ranges_in(text: str) -> list[tuple[int, int]]:
 
 
 def _by_program(entries: Sequence[Logged], tokens: int) -> str:
-    """A few lines on what was said and done, and as many names as there is room for, in `tokens`."""
+    """A few lines on what was said and done, with as many names as there is room for, in about `tokens` tokens."""
     found = facts(entries)
     text = brief(entries)
     if found.last_words is not None:

@@ -39,21 +39,21 @@ class TreePiece:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Messages without a summary, in pieces that may be taken one after the other."""
+    """Messages without a summary, in pieces that may be summarised one after the other."""
 
     pieces: tuple[TreePiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A summary from the session's first entry on, as other policies make it: no summary can lie over it."""
+    """A summary from the session's first entry on, as other policies make it. No summary can lie over it."""
 
 
 Item: TypeAlias = Node | Stretch | Barrier
 
 
 def items_before(projection: Projection, tail_start: int, count: Callable[[Sequence[Message]], int]) -> tuple[Item, ...]:
-    """What stands before message `tail_start`, oldest first. `count` says how many tokens messages take."""
+    """What stands before message `tail_start`, the oldest first. `count` gives the tokens of messages."""
     reader = _Reader(projection, count)
     messages = projection.messages
     legal = [cut for cut in legal_cuts(messages) if cut <= tail_start]
@@ -77,7 +77,7 @@ class _Reader:
         self._covered_to = 0
 
     def read(self, message: Message) -> None:
-        """Takes in one message: summaries in it are items of their own, what the user pinned under one stays where it is."""
+        """Takes in one message. Summaries in it become items of their own; what the user pinned under one stays where it is."""
         for block, source in zip(message.blocks, message.sources, strict=True):
             made = self._compactions.get(source)
             text = block.text if isinstance(block, Text) else ""
@@ -95,7 +95,7 @@ class _Reader:
                 self._put(replace(message, blocks=(block,), sources=(source,)))
 
     def end_piece(self, last: int) -> None:
-        """What was read since the last end is one piece, up to seq `last`."""
+        """Makes one piece of what was read since the last end, up to seq `last`."""
         if self._open and last > self._covered_to:
             joined = tuple(self._open)
             self._pieces.append(TreePiece(self._covered_to + 1, last, joined, self._count(joined)))
@@ -103,7 +103,7 @@ class _Reader:
         self._open = []
 
     def finished(self) -> tuple[Item, ...]:
-        """All items."""
+        """Ends the reading; gives all items."""
         self._end_stretch()
         return tuple(self._items)
 
@@ -120,7 +120,7 @@ class _Reader:
         self._pieces = []
 
     def _depth(self, first: int, last: int) -> int:
-        """How many ranges of snips in force lie in one another below this one, itself not counted."""
+        """How many levels of ranges of snips in force lie below this one; the range itself is not counted."""
         ranges = {(snip.first_seq, snip.last_seq) for snip in self._snips}
         return _height(sorted(each for each in ranges if first <= each[0] and each[1] <= last and each != (first, last)))
 
