@@ -70,21 +70,18 @@ class UserState:
         """The rules of what the user always allows in that workspace folder; None: everywhere. What cannot be read is left out."""
         return _rules(_section(self._read(), "rules").get(_place(workspace)))
 
-    def add_rule(self, workspace: Path | None, rule: KeptRule) -> None:
-        """Allows one thing more, in all windows; a rule of the same pattern is replaced. Raises `StoreFailed`."""
+    def add_rule(self, workspace: Path | None, rule: KeptRule, instead_of: Collection[str] = ()) -> None:
+        """Keeps one rule more, in all windows. One of the same pattern whose action is the same, or one of `instead_of`, gives way to it.
+        Raises `StoreFailed`, and nothing has changed then."""
         with self._changing() as state:
-            rules = _make_section(state, "rules")
-            others = [known for known in _rules(rules.get(_place(workspace))) if known.key != rule.key]
-            rules[_place(workspace)] = [asdict(each) for each in (*others, rule)]
+            _forget(state, workspace, {rule.action, *instead_of}, rule.pattern)
+            _make_section(state, "rules")[_place(workspace)].append(asdict(rule))
 
-    def forget_rule(self, workspace: Path | None, action: str, pattern: str) -> None:
-        """Takes back one rule, in all windows. Raises `StoreFailed`."""
+    def forget_rule(self, workspace: Path | None, actions: Collection[str], pattern: str) -> None:
+        """Takes back the rules with one of these actions and that pattern, in all windows. Raises `StoreFailed`, and nothing has changed
+        then."""
         with self._changing() as state:
-            rules, place = _make_section(state, "rules"), _place(workspace)
-            rules[place] = [asdict(known) for known in _rules(rules.get(place)) if known.key != (action, pattern)]
-            if workspace is not None:
-                early = _make_section(_make_section(state, "approvals"), place)
-                early[action] = [known for known in _strings(early.get(action)) if known != pattern and not _is_as_of(known, pattern)]
+            _forget(state, workspace, actions, pattern)
 
     def forget_rules(self, workspace: Path | None) -> None:
         """Takes back all rules of that workspace folder, or those that hold everywhere. Raises `StoreFailed`."""
@@ -186,6 +183,16 @@ class UserState:
                 self._path.rename(self._path.with_name(f"{self._path.name}.damaged-{stamp}"))
         except OSError as error:
             raise StoreFailed(f"Cannot rename the damaged {self._path}: {error.strerror or error}") from error
+
+
+def _forget(state: dict[str, Any], workspace: Path | None, actions: Collection[str], pattern: str) -> None:
+    """Takes the rules with one of these actions and that pattern out of the state, also those of earlier versions."""
+    rules, place = _make_section(state, "rules"), _place(workspace)
+    gone = {(action, pattern) for action in actions}
+    rules[place] = [asdict(known) for known in _rules(rules.get(place)) if known.key not in gone]
+    early = _section(_section(state, "approvals"), place)
+    for action in early.keys() & actions:
+        early[action] = [known for known in _strings(early[action]) if known != pattern and not _is_as_of(known, pattern)]
 
 
 def _is_as_of(known: str, pattern: str) -> bool:

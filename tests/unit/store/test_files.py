@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.store import user_state
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import ResultFiles, safe_name, write_transcript
 from ullage.store.shared_files import write_whole
@@ -134,8 +135,29 @@ def test_what_holds_everywhere_is_kept_beside_what_holds_in_a_workspace(tmp_path
     a, state = Path("/work/a"), UserState(tmp_path)
     state.add_rule(None, KeptRule("edit", "docs/**", 1.0))
     state.add_rule(a, KeptRule("edit", "docs/**", 2.0))
-    state.forget_rule(a, "edit", "docs/**")
+    state.forget_rule(a, ("edit",), "docs/**")
     assert (state.rules(a), state.rules(None)) == ([], [KeptRule("edit", "docs/**", 1.0)])
+
+
+def test_a_rule_that_takes_anothers_place_does_so_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it cannot be written, the rule of before still refuses."""
+    a, state = Path("/work/a"), UserState(tmp_path)
+    never, allowed = KeptRule("never command", "npm test", 1.0), KeptRule("command", "npm test", 2.0)
+    state.add_rule(a, never)
+    written: list[Path] = []
+
+    def full(path: Path, text: str) -> None:
+        written.append(path)
+        raise StoreFailed("No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(user_state, "write_whole", full)
+        with pytest.raises(StoreFailed):
+            state.add_rule(a, allowed, ("command", "never command"))
+    assert len(written) == 1
+    assert UserState(tmp_path).rules(a) == [never]
+    state.add_rule(a, allowed, ("command", "never command"))
+    assert UserState(tmp_path).rules(a) == [allowed]
 
 
 def test_an_early_approval_is_taken_back_with_its_files(tmp_path: Path) -> None:
@@ -143,8 +165,8 @@ def test_an_early_approval_is_taken_back_with_its_files(tmp_path: Path) -> None:
     early = {"command": ["as of 12ab exactly: sh b.sh", "exactly: sh c.sh"], "edit": ["as b.sh", "b.sh"]}
     (tmp_path / "state.json").write_text(json.dumps({"approvals": {str(a): early}}))
     state = UserState(tmp_path)
-    state.forget_rule(a, "command", "exactly: sh b.sh")
-    state.forget_rule(a, "edit", "b.sh")
+    state.forget_rule(a, ("command",), "exactly: sh b.sh")
+    state.forget_rule(a, ("edit",), "b.sh")
     assert state.early_approvals(a) == {"command": ("exactly: sh c.sh",), "edit": ("as b.sh",)}
 
 

@@ -76,14 +76,13 @@ class RememberedInWorkspace:
         return sorted(found, key=lambda rule: (rule.scope == "everywhere", rule.action))
 
     def add(self, rule: PermissionRule) -> None:
-        """Adds a rule, which holds from now on, in all windows. One of the same pattern is replaced. Raises `StoreFailed`."""
-        self.forget(rule.scope, rule.action, rule.pattern)
-        self._state.add_rule(self._place(rule.scope), _kept(rule))
+        """Adds a rule, which holds from now on, in all windows. One of the same pattern is replaced. Raises `StoreFailed`, and nothing has
+        changed then."""
+        self._state.add_rule(self._place(rule.scope), _kept(rule), _both(rule.action))
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
         """Forgets a rule: what it was about is asked about again from now on, in all windows. Raises `StoreFailed`."""
-        for kept in (action, f"{_NEVER}{action}"):
-            self._state.forget_rule(self._place(scope), kept, pattern)
+        self._state.forget_rule(self._place(scope), _both(action), pattern)
 
     def forget_all(self) -> None:
         """Forgets all rules: everything is asked about again, in all windows. Raises `StoreFailed`."""
@@ -215,6 +214,11 @@ class SessionRules:
 
 def _used_once_more(rule: PermissionRule, at: float) -> PermissionRule:
     return replace(rule, used=rule.used + 1, last_used=at)
+
+
+def _both(action: str) -> tuple[str, str]:
+    """The action of a rule as it is kept: of one that allows, and of one that refuses."""
+    return action, f"{_NEVER}{action}"
 
 
 def _kept(rule: PermissionRule) -> KeptRule:

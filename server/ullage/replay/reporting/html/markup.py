@@ -79,12 +79,16 @@ def marks(largest: float, about: int = 4, smallest: float = 0.0) -> list[float]:
     return [index * step for index in range(ceil(smallest / step - 1e-9), floor(largest / step + 1e-9) + 1)]
 
 
+_ROUNDED_UP = 0.9995
+"""From this share on, a power of ten is reached with three digits."""
+
+
 def short(value: float) -> str:
     """The number in few characters: 950, 12K, 1.5M."""
-    for size, letter in ((1_000_000, "M"), (1_000, "K")):
-        if value >= size:
-            return f"{value / size:.3g}{letter}" if value < 1_000 * size else f"{value / size:,.0f}{letter}"
-    return f"{value:.3g}"
+    sizes = ((1_000_000, "M"), (1_000, "K"))
+    size, letter = next((each for each in sizes if value >= each[0] * _ROUNDED_UP), (1, ""))
+    shown = value / size
+    return f"{shown:.3g}{letter}" if shown < 1_000 * _ROUNDED_UP else f"{shown:,.0f}{letter}"
 
 
 def patterns() -> Markup:

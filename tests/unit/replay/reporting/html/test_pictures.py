@@ -36,6 +36,8 @@ def test_marks_are_few_and_within(largest: float, about: int, share: float):
 
 def test_short_numbers():
     assert [short(value) for value in (0, 7, 950, 1_000, 12_345, 1_500_000, 10**9)] == ["0", "7", "950", "1K", "12.3K", "1.5M", "1,000M"]
+    edges = (999.4, 999.7, 9_995, 999_499, 999_999, 999_600_000)
+    assert [short(value) for value in edges] == ["999", "1K", "9.99K", "999K", "1M", "1,000M"]
 
 
 def test_curves_of_many_runs_have_few_points_and_of_few_runs_many():
