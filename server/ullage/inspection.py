@@ -41,9 +41,11 @@ class NotFound(Exception):
 
 
 def run(session: str, workspace: Path, format: Format, *, messages: bool, location: str = "") -> int:
-    """Prints the session; gives the exit code: 0, or 1 if it is not there or cannot be read (stderr says why). `session` is an id, the
-    beginning of one, or `last`; without `messages` the epochs alone are printed. `location` is the folder with what is kept of all
-    workspaces; empty for the system's own place."""
+    """Prints the session; gives the exit code: 0, or 1 if it is not there or cannot be read (stderr says why).
+
+    `session` is an id, the beginning of one, or `last`; without `messages` the epochs alone are printed. `location` is the folder with what
+    is kept of all workspaces; empty for the system's own place.
+    """
     try:
         store = _opened(workspace, location)
         try:

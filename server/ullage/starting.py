@@ -30,9 +30,11 @@ class Keys:
     """The value of `AWS_BEARER_TOKEN_BEDROCK`; None if it is not set."""
 
     def of(self, provider: str, base_url: str) -> str | None:
-        """The key for an endpoint, without blanks around it; None if there is none. An empty `base_url` is the provider's own address. A
-        trusted workspace may choose the provider, and must not lead a key to another vendor by that. Clouds have credentials of their
-        own."""
+        """The key for an endpoint, without blanks around it; None if there is none. An empty `base_url` is the provider's own address.
+
+        A trusted workspace may choose the provider, and must not lead a key to another vendor by that. Clouds have credentials of their
+        own.
+        """
         if provider in ("bedrock", "vertex"):
             return ((self.bedrock or "").strip() or None) if provider == "bedrock" else None
         if provider == "editor":  # the editor has its own way to the vendor
@@ -93,8 +95,10 @@ def _overwrite(name: str) -> None:
 
 @contextmanager
 def quick_imports() -> Generator[None]:
-    """Lets the garbage collector rest during the block, and never look at what was imported, which lives as long as the process. Nothing of
-    it is garbage, and looking for some takes an eighth of the time of these imports."""
+    """Lets the garbage collector rest during the block, and never look at what was imported, which lives as long as the process.
+
+    Nothing of it is garbage, and looking for some takes an eighth of the time of these imports.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -211,7 +211,9 @@ class Framing:
 
     def ahead(self, mark: bytes) -> list[tuple[int, bytes]]:
         """Short messages in which these bytes stand, each with its place. Looks at messages that are here as a whole and were not seen yet.
-        The marks are searched for first, at a gigabyte a second. Only where one is are the heads before it read, one after the other."""
+
+        The marks are searched for first, at a gigabyte a second. Only where one is are the heads before it read, one after the other.
+        """
         if self._is_within:
             return []
         found: list[tuple[int, bytes]] = []

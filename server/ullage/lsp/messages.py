@@ -191,8 +191,10 @@ RESULTS: dict[str, Any] = {method: Response[result] for method, (_, result) in R
 
 @cache
 def make_converter() -> Converter:
-    """The converter for LSP's types and ours that pygls asks for. All clients of a process share one: to make it takes a tenth of a second,
-    it keeps what it learned of each type, and nobody adds to it."""
+    """The converter for LSP's types and ours that pygls asks for.
+
+    All clients of a process share one: to make it takes a tenth of a second, it keeps what it learned of each type, and nobody adds to it.
+    """
     ours = _make_converter_for_ours()
     both = default_converter()
     both.register_structure_hook_func(_is_ours, ours.structure)

@@ -97,8 +97,11 @@ class _ThreadWriter:
             self._thread.join(_CLOSE_SECONDS)
 
     def _next(self) -> bytes:
-        """The messages that wait, as one piece; empty at the end. Each write gives up the interpreter, and waits for it again for
-        milliseconds if the event loop is busy: written one by one, some two hundred messages would leave in a second."""
+        """The messages that wait, as one piece; empty at the end.
+
+        Each write gives up the interpreter, and waits for it again for milliseconds if the event loop is busy: written one by one, some two
+        hundred messages would leave in a second.
+        """
         taken: list[bytes] = []
         size = 0
         while size < _WRITTEN_AT_ONCE and (not taken or not self._queue.empty()):

@@ -203,8 +203,10 @@ def _similar(name: str, folders: Folders) -> str:
 
 
 def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
-    """What writing a file needs. Raises `BadToolInput` for a path that may not be written. It is refused here and not only by the call: a
-    path that leads elsewhere by then must not have become free of asking."""
+    """What writing a file needs. Raises `BadToolInput` for a path that may not be written.
+
+    It is refused here and not only by the call: a path that leads elsewhere by then must not have become free of asking.
+    """
     try:
         target = files.folders.resolve_for_writing(name)
     except OutsideWorkspace as error:

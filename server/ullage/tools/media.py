@@ -57,8 +57,10 @@ class MediaForModel:
 
 
 async def show(path: Path, shelf: MediaShelf) -> MediaForModel | None:
-    """Keeps an image or a PDF and gives it for the model; None if the file is neither. Raises `NotShown`, `DamagedMedia`, `FileTooLarge`,
-    `StoreFailed` or an `OSError`."""
+    """Keeps an image or a PDF and gives it for the model; None if the file is neither.
+
+    Raises `NotShown`, `DamagedMedia`, `FileTooLarge`, `StoreFailed` or an `OSError`.
+    """
     file = await asyncio.to_thread(read_media, path)
     return None if file is None else await _put(file, shelf)
 

@@ -248,8 +248,10 @@ def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:
 
 
 def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path], its_folder: Sequence[str] = ("PWD",)) -> str:
-    """A digest of the files that a line names: the same as long as the files are the same; empty if the line names none. `its_folder` are
-    the variables that stand for `folder`. For another thread."""
+    """A digest of the files that a line names: the same as long as the files are the same; empty if the line names none.
+
+    `its_folder` are the variables that stand for `folder`. For another thread.
+    """
     digest = hashlib.sha256()
     left = MOST_BYTES
     found = False

@@ -65,8 +65,10 @@ class RunningCommands:
     # For tools
 
     async def carry_out(self, call: ToolCall, line: str, limit: Limit, run: Started, *, background: bool) -> ToolOutcome:
-        """Runs a command, and gives its outcome, or, if it is left running, what it said by then. Cancelling ends it, as long as it is
-        waited for. Raises `TooMany`, and what `run` raises."""
+        """Runs a command, and gives its outcome, or, if it is left running, what it said by then.
+
+        Cancelling ends it, as long as it is waited for. Raises `TooMany`, and what `run` raises.
+        """
         if background:
             self._check_room()
         command = StartedCommand(call, line, limit, self._clock(), self._show_later)

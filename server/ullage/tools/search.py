@@ -174,8 +174,11 @@ def _left_out_by(rules: ReadRules) -> Iterator[str]:
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
-    """A function that says whether the globs fit a file. They mean what they mean in a .gitignore (without a `/` they match at any depth),
-    and know `{this,that}` besides. Raises `ValueError` for one that is not valid, or that could take for ever."""
+    """A function that says whether the globs fit a file.
+
+    They mean what they mean in a .gitignore (without a `/` they match at any depth), and know `{this,that}` besides. Raises `ValueError`
+    for one that is not valid, or that could take for ever.
+    """
     if not glob:
         return lambda path: True
     globs = _without_braces(glob)

@@ -196,8 +196,10 @@ def starts_by_itself(path: PurePath) -> str | None:
 
 
 def steers(path: PurePath) -> str | None:
-    """Why an edit of a file can run something later or steer a tool, in words that follow "because"; None if it cannot. The path is one
-    within a workspace folder, or absolute; in a workspace that itself lies below such a folder, every file steers, too."""
+    """Why an edit of a file can run something later or steer a tool, in words that follow "because"; None if it cannot.
+
+    The path is one within a workspace folder, or absolute; in a workspace that itself lies below such a folder, every file steers, too.
+    """
     names = [compared(part) for part in path.parts]
     below = next((_STEERING_FOLDERS[name] for name in names if name in _STEERING_FOLDERS), None)
     return starts_by_itself(path) or below or _first(names, _STEERING_FILES)

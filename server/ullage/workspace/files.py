@@ -200,8 +200,10 @@ class WorkspaceFiles:
         return CurrentText(path, text, text_sha256(text), unsaved=False)
 
     async def put(self, path: Path, content: Content | None, expected: Content | None) -> None:
-        """Makes `content` the bytes of the file on disk (None: deletes it) if its bytes are still `expected` (None: there is no file). An
-        editor that has the file open shows the new text. Raises `ChangedMeanwhile` or an `OSError`; then nothing was written."""
+        """Makes `content` the bytes of the file on disk (None: deletes it) if its bytes are still `expected` (None: there is no file).
+
+        An editor that has the file open shows the new text. Raises `ChangedMeanwhile` or an `OSError`; then nothing was written.
+        """
         if await self.content(path, MAXIMUM_BYTES) != expected:
             raise ChangedMeanwhile
         await asyncio.to_thread(self._put, path, content)

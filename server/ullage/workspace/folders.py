@@ -98,8 +98,10 @@ class Folders:
         return (Path(root.name) / path.relative_to(root) if is_only else path).as_posix()
 
     def resolve(self, name: str) -> Path:
-        """The path that a name leads to, links resolved; it need not exist. The name is absolute, or relative to the first folder. Raises
-        `OutsideWorkspace` for everything that the agent may not read."""
+        """The path that a name leads to, links resolved; it need not exist. The name is absolute, or relative to the first folder.
+
+        Raises `OutsideWorkspace` for everything that the agent may not read.
+        """
         if self.first is None:
             raise OutsideWorkspace("No folder is open, so there are no files to work with. Ask the user to open a folder.")
         trap = trap_in(name, self.roots, HERE)

@@ -58,8 +58,10 @@ def add(top: str, name: str, path: str, branch: str) -> dict[str, Any]:
 
 
 def compare(top: str, path: str, branch: str, base: str) -> dict[str, Any]:
-    """The files that differ in the worktree from the commit that it began from, and whether each was changed in the main folder too. For a
-    file that was changed on both sides, the text in the commit is given."""
+    """The files that differ in the worktree from the commit that it began from, and whether each was changed in the main folder too.
+
+    For a file that was changed on both sides, the text in the commit is given.
+    """
     repository = _opened(top)
     tree = repository[base].peel(_pygit2().Tree)
     here = {name for name, _, _ in _changes(repository, tree)}

@@ -69,7 +69,9 @@ def open_regular(path: Path) -> Generator[BinaryIO]:
 
 class Regulars:
     """Reads regular files of one folder after those of another. The way to a folder is gone once for all of its files. A context manager.
-    Paths are absolute, without links. For one thread at a time."""
+
+    Paths are absolute, without links. For one thread at a time.
+    """
 
     def __init__(self) -> None:
         self._inside = ""

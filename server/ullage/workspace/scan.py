@@ -155,8 +155,10 @@ def is_executable(stamp: str) -> bool:
 
 
 def read_as_stamped(met: Met, most: int, files: Regulars) -> tuple[bytes, bool]:
-    """The bytes of a file that was met, and whether the stamp stands for them: if not, they have to be read again next time. Raises
-    `FileTooLarge` for more than `most` bytes, and `OSError`, also if a link stands there by now."""
+    """The bytes of a file that was met, and whether the stamp stands for them: if not, they have to be read again next time.
+
+    Raises `FileTooLarge` for more than `most` bytes, and `OSError`, also if a link stands there by now.
+    """
     if size_in(met.stamp) > most:
         raise FileTooLarge
     data, status = files.read(met.path, most)

@@ -116,8 +116,10 @@ class RecentEdits:
             del self._edits[self.latest()[-1].path]
 
     def latest(self) -> tuple[RecentEdit, ...]:
-        """The latest edits, newest first. Files that the agent or the user edited stand before those that only changed on disk. Otherwise a
-        switch of branches, which touches hundreds of files, would push out the work at hand."""
+        """The latest edits, newest first. Files that the agent or the user edited stand before those that only changed on disk.
+
+        Otherwise a switch of branches, which touches hundreds of files, would push out the work at hand.
+        """
         return tuple(sorted(self._edits.values(), key=lambda edit: (edit.by == "disk", -edit.at)))
 
 

@@ -126,8 +126,10 @@ async def _wait(stop: asyncio.Event, seconds: float | None) -> None:
 
 
 class _Watching:
-    """The watches at work: one, or for a moment more than one while one that covers more folders takes over. The older one goes on for that
-    moment: it may not have reported yet what it noticed before the newer one began."""
+    """The watches at work: one, or for a moment more than one while one that covers more folders takes over.
+
+    The older one goes on for that moment: it may not have reported yet what it noticed before the newer one began.
+    """
 
     def __init__(self, roots: Sequence[Path], present: Sequence[Path], own_writes: OwnWrites) -> None:
         self._roots = tuple(roots)

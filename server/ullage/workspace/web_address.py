@@ -85,8 +85,10 @@ def place_of(url: str) -> str:
 
 
 def plain_url(url: str) -> str:
-    """An address in ASCII, as it is asked for: the host as DNS knows it, without the part that names a place in the page. The user is asked
-    about the same text that is connected to. Raises `NotFetched`."""
+    """An address in ASCII, as it is asked for: the host as DNS knows it, without the part that names a place in the page.
+
+    The user is asked about the same text that is connected to. Raises `NotFetched`.
+    """
     host, parts = host_of(url), urlsplit(url)
     try:
         host = host.encode("idna").decode("ascii") if not host.isascii() else host

@@ -83,8 +83,10 @@ class Network:
     transport: httpx2.AsyncBaseTransport | None = None
 
     async def ask(self, url: str, named: Named, agent: str, most: Callable[[int, str, Mapping[str, str]], int]) -> WebResponse:
-        """One answer, from an address that was judged; no redirect is followed. Raises `NotFetched`. `most` says by status, reason and
-        headers how many bytes are wanted; it may raise, too."""
+        """One answer, from an address that was judged; no redirect is followed. Raises `NotFetched`.
+
+        `most` says by status, reason and headers how many bytes are wanted; it may raise, too.
+        """
         host = host_of(url)
         proxy = await asyncio.to_thread(self.proxy_for, url)
         found = await addresses(url, host, self.resolve, by_proxy=proxy is not None, named=named)

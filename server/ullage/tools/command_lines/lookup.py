@@ -48,9 +48,11 @@ _GLOBS = frozenset("*?")
 
 
 def is_of_the_system(name: str, search_path: str, workspaces: tuple[Path, ...]) -> bool:
-    """Whether the first program of that name lies outside of the workspace, by its own place and with links followed. True if there is
-    none: then nothing runs. False if a relative place (`.`, or nothing) comes before it in the search path: that is a place in the
-    workspace."""
+    """Whether the first program of that name lies outside of the workspace, by its own place and with links followed.
+
+    True if there is none: then nothing runs. False if a relative place (`.`, or nothing) comes before it in the search path: that is a
+    place in the workspace.
+    """
     if name in BUILT_IN:
         return True
     if name in STARTS and not is_of_the_system(STARTS[name], search_path, workspaces):
@@ -103,8 +105,10 @@ class Operands:
         return together
 
     def is_inside(self, text: str, folders: AbstractSet[str], *, only_files: bool = False) -> bool:
-        """Whether the word, as a path or with paths in it, stays in the workspace folder wherever the command runs. Devices and pipes count
-        as outside; with `only_files` so do folders. Raises `TooMuchToJudge`."""
+        """Whether the word, as a path or with paths in it, stays in the workspace folder wherever the command runs.
+
+        Devices and pipes count as outside; with `only_files` so do folders. Raises `TooMuchToJudge`.
+        """
         if text == "/dev/null":
             return True
         if text.startswith(("-", "@", "!")) and text != "-":

@@ -60,9 +60,11 @@ class ReadRules:
         return next((rule for rule in self.rules if any(_is_refused(rule.pattern, each) for each in shown)), None)
 
     def refusing_text(self, name: str) -> PermissionRule | None:
-        """The rule that refuses reading the file that a text may come from which came by hand; None if none does. `name` is the name that
-        it came with. It may be the text of no file (`terminal`), so rules that fit every name are not about it, and pages of the web are no
-        files."""
+        """The rule that refuses reading the file that a text may come from which came by hand; None if none does.
+
+        `name` is the name that it came with. It may be the text of no file (`terminal`), so rules that fit every name are not about it, and
+        pages of the web are no files.
+        """
         parts = urlsplit(name) if "://" in name else None
         if not name or (parts is not None and parts.scheme in ("http", "https")):
             return None

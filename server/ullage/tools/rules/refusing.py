@@ -96,8 +96,10 @@ def _in_any_case(pattern: str) -> re.Pattern[str]:
 
 
 def refuses_reading(pattern: str, name: str) -> bool:
-    """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in. A name with a
-    `/` at the end is a folder: whether each of its files is refused. Raises `BadRulePattern`."""
+    """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in.
+
+    A name with a `/` at the end is a folder: whether each of its files is refused. Raises `BadRulePattern`.
+    """
     fits, path = _in_any_case(pattern), f"{name}{_ANY_NAME}" if name.endswith("/") else name
     above = (up.as_posix() for up in PurePosixPath(path).parents)
     outside = path.lstrip("/") if pattern.startswith("**/") else path  # of another workspace folder: `**/` is for each folder

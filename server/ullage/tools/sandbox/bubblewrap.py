@@ -144,8 +144,11 @@ def sandboxed(
 
 
 def _own_folders(confinement: Confinement, size: Sequence[str]) -> list[str]:
-    """The arguments for `/tmp`, the home folder and its caches. A folder of the disk in which another mount has to be made could hold links
-    that a command put there earlier, and bubblewrap would follow them; so `/tmp` is in memory if a workspace folder lies in it."""
+    """The arguments for `/tmp`, the home folder and its caches.
+
+    A folder of the disk in which another mount has to be made could hold links that a command put there earlier, and bubblewrap would
+    follow them; so `/tmp` is in memory if a workspace folder lies in it.
+    """
     own, home = confinement.own, confinement.home
     temporary = None if any(root.is_relative_to(TEMPORARY) for root in confinement.roots) else own.temporary
     arguments = ["--perms", "1777", *size, "--tmpfs", TEMPORARY] if temporary is None else ["--bind", str(temporary), TEMPORARY]
@@ -241,8 +244,10 @@ def usual_limits() -> Limits:
 
 
 async def watch(process: int, folders: Sequence[Path], limits: Limits, hit: list[str]) -> None:
-    """Watches the namespace of processes whose first one is `process`. Kills it when it takes too much, and adds the reason to `hit`. Goes
-    on until it is cancelled, or the process is gone."""
+    """Watches the namespace of processes whose first one is `process`. Kills it when it takes too much, and adds the reason to `hit`.
+
+    Goes on until it is cancelled, or the process is gone.
+    """
     with suppress(OSError):
         handle = os.pidfd_open(process)
         try:

@@ -47,8 +47,10 @@ def view(
     machine: Machine = LINUX,
     lent: Sequence[Path] = (),
 ) -> ConfinedView:
-    """What a command sees beside the workspace folders, with the user's home folder and environment. `private` are folders of the server
-    itself, which no command sees, `lent` folders beside those of the workspace that can be read."""
+    """What a command sees beside the workspace folders, with the user's home folder and environment.
+
+    `private` are folders of the server itself, which no command sees, `lent` folders beside those of the workspace that can be read.
+    """
     home = home.resolve()
     empty = [Path(name) for name in machine.empty]
     if "microsoft" in platform.release().casefold():
@@ -232,7 +234,9 @@ class Confiner(Protocol):
     def confine(
         self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AbstractAsyncContextManager[Confined]:
-        """The command as it is to be started within the block, so that it is confined like this. It reaches the hosts that the proxy lets
-        through; without a proxy none. With a place it reaches its neighbours and is reached by them, on systems that can have that. Raises
-        `OSError`."""
+        """The command as it is to be started within the block, so that it is confined like this.
+
+        It reaches the hosts that the proxy lets through; without a proxy none. With a place it reaches its neighbours and is reached by
+        them, on systems that can have that. Raises `OSError`.
+        """
         ...

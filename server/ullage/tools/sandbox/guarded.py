@@ -69,8 +69,10 @@ def guarded(
     allowed: Callable[[Path], bool] = lambda path: False,
     known: StartingFiles | None = None,
 ) -> Guarded:
-    """The paths that are guarded in these workspace folders, as they are now, without those that are `allowed` to be changed. `private` are
-    the server's own folders (`Folders.private`), `known` the files that were seen before."""
+    """The paths that are guarded in these workspace folders, as they are now, without those that are `allowed` to be changed.
+
+    `private` are the server's own folders (`Folders.private`), `known` the files that were seen before.
+    """
     known = known or StartingFiles()
     read_only: dict[Path, None] = {}
     held: dict[Path, None] = {}
@@ -132,8 +134,10 @@ def _add(paths: dict[Path, None], path: Path) -> bool:
 
 
 def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
-    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules and worktrees. Each comes after
-    the outermost folder that holds it and belongs to git."""
+    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules and worktrees.
+
+    Each comes after the outermost folder that holds it and belongs to git.
+    """
     folder = _follow(git)
     if folder is None:
         return
@@ -254,8 +258,10 @@ def not_looked_through(roots: Sequence[Path], known: StartingFiles) -> list[str]
 def take_back(
     roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path, known: StartingFiles
 ) -> tuple[MovedAway, ...]:
-    """Moves the files that are new since `before` and not allowed into a folder of its own below `quarantine`; gives what was moved. If not
-    every folder was looked at before, a file with an older time is not new either."""
+    """Moves the files that are new since `before` and not allowed into a folder of its own below `quarantine`; gives what was moved.
+
+    If not every folder was looked at before, a file with an older time is not new either.
+    """
     new = [
         path
         for identity, (path, changed) in _identities(roots, known).items()

@@ -165,8 +165,11 @@ class Seatbelt:
     async def confine(
         self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AsyncGenerator[Confined]:
-        """The command as it is to be started, with a profile. The proxy listens on this machine, at a port that is the only one it may
-        connect to. It has no neighbours: no command can listen. Raises `OSError`."""
+        """The command as it is to be started, with a profile.
+
+        The proxy listens on this machine, at a port that is the only one it may connect to. It has no neighbours: no command can listen.
+        Raises `OSError`.
+        """
         port, environment = None, _folders_of(confinement.own)
         if proxy is not None:
             listener = socket.create_server(("127.0.0.1", 0))

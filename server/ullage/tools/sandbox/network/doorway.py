@@ -17,8 +17,10 @@ SECONDS = 10.0
 
 
 class Doorway:
-    """A way into the network of one process. A helper of ours has entered it (`enter.py`), since a process with several threads cannot. It
-    is open until it is closed, or the server ends."""
+    """A way into the network of one process. A helper of ours has entered it (`enter.py`), since a process with several threads cannot.
+
+    It is open until it is closed, or the server ends.
+    """
 
     def __init__(self, helper: Running, channel: socket.socket) -> None:
         self._helper = helper
