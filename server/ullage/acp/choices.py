@@ -45,7 +45,7 @@ def mode_named(mode_id: str) -> ModeId:
 
 
 def config_options(shown: Snapshot, offered: Sequence[OfferedModel]) -> list[Any]:
-    """All options with what is chosen now."""
+    """All options of a session, each with the value that is chosen now."""
     ways = [_choice(mode.id, mode.name, mode.description) for mode in MODES]
     options = [_select(MODE, "Mode", "mode", shown.mode, ways), _models(shown.model, offered)]
     if shown.model.efforts:
@@ -85,7 +85,7 @@ class OfferedModels:
             self._asking.pop(place.folder, None)
 
     def options(self, place: OpenFolder, shown: Snapshot) -> list[Any]:
-        """All options of a session with what is chosen now."""
+        """All options of a session, each with the value that is chosen now."""
         return config_options(shown, self._models.get(place.folder, ()))
 
 

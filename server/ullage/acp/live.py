@@ -62,7 +62,7 @@ class Live:
         self._is_quiet = False
         """After a turn that was cancelled nothing is told until the next prompt: the protocol wants its answer to be the last word."""
         self._error: NoticeItem | None = None
-        """What went wrong in the turn that runs."""
+        """The notice of what went wrong in the turn that runs; None if nothing did."""
         self._unsaid: NoticeItem | None = None
         """A notice that is to be told with the next turn."""
         self._commands: schema.AvailableCommandsUpdate | None = None

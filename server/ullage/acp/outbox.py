@@ -22,7 +22,7 @@ Send: TypeAlias = Callable[[str, Any], Awaitable[None]]
 class _Waiting:
     session_id: str
     update: Any
-    """None if `then` is to be done at this place in the order."""
+    """The update to be sent; None if `then` is to be done at this place in the order."""
     then: Callable[[], object] | None = None
 
 
@@ -70,7 +70,7 @@ class ClientOutbox:
         await sent
 
     async def send_all(self) -> None:
-        """Sends what comes, until it is cancelled."""
+        """Sends updates as they come, until it is cancelled."""
         while True:
             while self._waiting:
                 first = self._waiting.popleft()

@@ -28,16 +28,16 @@ from ullage.lsp.framing import LONGEST, SHORT, Body, Framing, ReaderAhead, TooLo
 from ullage.lsp.transport import Writer
 
 LARGE = 128 * 1024
-"""Bytes of a message that is read in another thread: this many take about a millisecond."""
+"""The bytes beyond which a message is read in another thread: this many take about a millisecond."""
 
 BREATH_SECONDS = 0.01
 """How long messages that are there already are taken one after the other before others have their turn."""
 
 MOST_WAITING = 16_000_000
-"""Bytes that wait for a client to read them, from which on nothing more is read of it: every request is answered."""
+"""How many bytes may wait for a client to read them before nothing more is read of it: every request is answered."""
 
 MOST_HELD = 16_000_000
-"""Bytes of messages behind one that takes long, from which on nothing more is read before it is done."""
+"""How many bytes of messages may wait behind one that takes long before nothing more is read until it is done."""
 
 LOOK_AGAIN_SECONDS = 0.02
 
@@ -68,7 +68,7 @@ class Arriving:
         self._protocol = protocol
         self._complain = complain
         self._unknown: set[bytes] = set()
-        """Methods that nobody knows."""
+        """The names of methods that came and that nobody knows."""
         self._line = _Line()
         self._slow: asyncio.Task[None] | None = None
         """Handles what takes long, and then what came meanwhile."""

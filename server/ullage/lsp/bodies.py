@@ -56,14 +56,14 @@ _BACKSLASH = 0x5C
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What is known of a request or a notification at a glance. `id` is as it is written; None of a notification."""
+    """The parts of a request or a notification that are known at a glance. `id` is as it is written; None of a notification."""
 
     method: bytes
     id: bytes | None
 
 
 def glance(body: Body) -> Glance | None:
-    """What can be seen of a message at a glance; None if it has to be read as a whole."""
+    """The method and the id of a message, if they can be seen at its beginning; None if it has to be read as a whole."""
     found = _HEAD.match(body)
     if found is None or (found[1] is None and has_id(body)):  # the id may come last
         return None
@@ -84,7 +84,7 @@ def has_id(body: Body) -> bool:
 def parse_body(
     body: Body, *, object_hook: Callable[[dict[str, Any]], Any] | None = None, parse_int: Callable[[str], Any] | None = None
 ) -> Any:
-    """What stands in a body, with the hooks of `json.loads`. Raises `ValueError` or `RecursionError` for what is no JSON in UTF-8.
+    """The value of a body, with the hooks of `json.loads`. Raises `ValueError` or `RecursionError` for what is no JSON in UTF-8.
 
     Half a character (a single surrogate, which JSON can name and UTF-8 cannot write) comes as U+FFFD, which is as long in UTF-16: the
     places of edits stay right.

@@ -186,7 +186,7 @@ class UpdateOutbox(Generic[T]):
 
 
 class WindowProgress:
-    """What takes long, as the editor shows it: with a progress of its own, and a way to stop it (LSP 3.17, Work Done Progress).
+    """Shows in the editor what takes long: with a progress for each, and a way to stop it (LSP 3.17, Work Done Progress).
 
     `own` runs work in the background.
     """

@@ -73,7 +73,7 @@ def fork_to_wire(fork: Fork) -> sessions.ForkResult:
 
 
 def unqueued_to_wire(attached: Sequence[Ref]) -> prompts.UnqueueResult:
-    """What was attached to a prompt that was taken back."""
+    """The attachments of a prompt that was taken back, in their form on the wire."""
     return prompts.UnqueueResult([_attachment(ref) for ref in attached])
 
 
@@ -92,7 +92,7 @@ def _worktree(worktree: Worktree) -> running.Worktree:
 
 
 def worktree_to_wire(worktree: Worktree, standing: WorktreeStanding) -> running.WorktreeResult:
-    """How a worktree stands beside the workspace folder."""
+    """The standing of a worktree beside the workspace folder, in its form on the wire."""
     files = [
         running.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
         for each in standing.files

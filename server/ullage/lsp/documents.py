@@ -151,7 +151,7 @@ class EditorDocument(TextDocument):
     def __init__(self, uri: str, source: str | None = None, *more: Any, **options: Any) -> None:
         super().__init__(uri, None, *more, **options)
         self.text: DocumentText | None = None
-        """None if the document is not open."""
+        """The text of the document; None if it is not open."""
         self.is_mirrored = True
         """Whether its text is kept here; not where it is too long (`LONGEST`)."""
         self.is_saved = False
@@ -232,7 +232,7 @@ Position: TypeAlias = tuple[int, int]
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 STRETCH = 262_144
-"""Characters that are cut into lines at once, some milliseconds: between two others have their turn."""
+"""How many characters are cut into lines at once, in some milliseconds. Between two stretches others have their turn."""
 
 
 class DocumentText:

@@ -83,15 +83,15 @@ class Framing:
         self._reader = reader
         self._buffer = bytearray()
         self._at = 0
-        """Where the next message begins."""
+        """The place where the next message begins."""
         self._is_within = False
         """Whether that place is within a message that is being passed over."""
         self._looked = 0
-        """Where the first message begins that `ahead` has not seen."""
+        """The place where the first message begins that `ahead` has not seen."""
         self._searched = 0
         """The place before which `ahead` would find nothing more."""
         self._taken: set[int] = set()
-        """Where messages begin that were handled before their turn."""
+        """The places where messages begin that were handled before their turn."""
 
     # In their turn
 

@@ -40,7 +40,7 @@ CALL_SECONDS = 300.0
 _SETTINGS = "the settings"
 
 EDITOR = "your editor"
-"""Where a server stands that the user's editor has named. It counts as the user's own configuration, as the settings do."""
+"""The place of a server that the user's editor has named. It counts as the user's own configuration, as the settings do."""
 
 HERE = ("localhost", "127.0.0.1", "::1")
 """The hosts that name this machine."""
@@ -92,7 +92,7 @@ class Configured:
     file: str
     """The file that configures it, as the user knows it; empty for the settings."""
     reached: StdioServer | Http | None
-    """None if it cannot be used."""
+    """The program or the service; None if it cannot be used."""
     fingerprint: str = ""
     """Changes with anything in its configuration, variables not filled in."""
     identity: str = ""

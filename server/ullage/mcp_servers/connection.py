@@ -42,7 +42,7 @@ START_SECONDS = 90.0
 """How long a server may take to tell what it offers. A program that a package manager fetches first takes a while."""
 
 BACK_OFF = (1.0, 5.0, 30.0)
-"""Seconds before it is started again, for the first time, the second ..."""
+"""How many seconds pass before it is started again, for the first time, the second ..."""
 
 LIVED_SECONDS = 120.0
 """A server that ran for so long is started again as if for the first time."""

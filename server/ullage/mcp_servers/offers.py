@@ -97,7 +97,7 @@ class ServerOffers:
     prompts: tuple[OfferedPrompt, ...] = ()
     resources: tuple[OfferedResource, ...] = ()
     left_out: tuple[str, ...] = ()
-    """What could not be taken, each in words for the log."""
+    """The things that could not be taken, each in words for the log."""
 
 
 def tools_of(listed: Sequence[mcp_types.Tool]) -> tuple[tuple[OfferedTool, ...], list[str]]:
@@ -134,7 +134,8 @@ def prompts_of(listed: Sequence[mcp_types.Prompt]) -> tuple[tuple[OfferedPrompt,
 
 
 def resources_of(listed: Sequence[mcp_types.Resource]) -> tuple[tuple[OfferedResource, ...], list[str]]:
-    """The resources that can be used, and for each other one why it cannot. If two have the same address the first counts."""
+    """The resources that can be used, and for each other one why it cannot. If two have the same address the first counts, and nothing is
+    said."""
     found: dict[str, OfferedResource] = {}
     left_out: list[str] = []
     for resource in listed[:MOST_RESOURCES]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ullage.platforms.system import HERE, System
 
 WAITS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-"""Seconds between the tries; 0.4 in all, since whoever waits may be an event loop. Scanners are done within 100 ms mostly."""
+"""The seconds between the tries; 0.4 in all, since whoever waits may be an event loop. Scanners are done within 100 ms mostly."""
 
 SHARING = frozenset({5, 32, 33})
 """`winerror` of ERROR_ACCESS_DENIED, which replacing a file that is open gives, ERROR_SHARING_VIOLATION and ERROR_LOCK_VIOLATION."""

@@ -33,7 +33,7 @@ class Shell:
     title: str
     """Its name, as the model is told it."""
     advice: str
-    """What the model has to know to write for it."""
+    """Advice for the model that writes for this shell."""
     words: tuple[str, ...]
     """The program, by its absolute path, and what stands before the line."""
     system: System
@@ -53,7 +53,8 @@ class Shell:
 
     @property
     def can_be_judged(self) -> bool:
-        """Whether it is known what a line does and where its paths lead. The rules are those of a Unix shell and of Unix paths."""
+        """Whether one can know what a line of this shell does and where its paths lead. The rules are those of a Unix shell and of Unix
+        paths."""
         return self.language is not Language.POWERSHELL and self.system is not System.WINDOWS
 
 

@@ -102,8 +102,8 @@ NEEDED = frozenset(
         "WINDIR",
     }
 )
-"""What a program needs to start, to find the temporary folder and to know its character set. None of it names a program, a library or a
-configuration file."""
+"""The variables that a program needs to start, to find the temporary folder and to know its character set. None of them names a program, a
+library or a configuration file."""
 
 SEARCHED = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES")
 """Lists of folders or files in which the system looks for what it runs. An entry that is relative, or empty, means the folder in which a

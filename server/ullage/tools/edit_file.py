@@ -32,7 +32,7 @@ PLACES_NAMED = 10
 """How many places of a piece that is not unique are named."""
 
 SEARCHED_LINES = 10_000
-"""In longer files only these first lines are looked through for something similar."""
+"""How many lines of a file, the first ones, are looked through for something similar."""
 
 SIMILAR = 0.6
 """How alike two lines have to be (0 to 1) so that one is told for the other."""

@@ -53,7 +53,7 @@ class ToolDependencies:
     plans: Plans
     """The documents of plans while the user reads them."""
     bash_timeout: float = 120.0
-    """Seconds after which a command is ended when the model names no timeout."""
+    """How many seconds a command may run if the model names no timeout."""
     sandbox: SandboxWanted = "auto"
     """Whether commands run in a sandbox."""
     sandbox_finder: SandboxFinder = field(default_factory=SandboxFinder)

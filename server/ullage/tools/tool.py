@@ -36,10 +36,10 @@ LARGEST_INTEGER = 2**53 - 1
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What an edit would do: the whole texts, with line ends as `CurrentText` has them, and the lines that differ."""
+    """The effect that an edit would have: the whole texts, with line ends as `CurrentText` has them, and the lines that differ."""
 
     before: str | None
-    """None if there is no file."""
+    """The text before the edit; None if there is no file."""
     after: str
     diff: FileDiff
 
@@ -99,7 +99,7 @@ class PermissionNeed:
     foreseen: Foreseen | None = field(default=None, compare=False)
     """The whole of that change. An edit is made anew for the text there is, so another change elsewhere in the file does not matter."""
     text: str | None = None
-    """What the user made of the proposed text of the file before they accepted it; None if they left it as it was."""
+    """The proposed text of the file as the user changed it before they accepted it; None if they left it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the agent asks the user. Each text is the model's, with what cannot be seen as escapes."""
+    """A question of the agent to the user. Each text is the model's, with what cannot be seen as escapes."""
 
     header: str
     """The subject of the question, in a word or two."""
@@ -175,7 +175,7 @@ class ToolCall:
     input: Mapping[str, Json]
     output: Callable[[str], None] = field(default=lambda text: None)
     allowed: PermissionNeed | None = None
-    """What was allowed for this call, by the user now or by what they always allow; None if nothing had to be."""
+    """The need that was allowed for this call, by the user now or by what they always allow; None if nothing had to be allowed."""
     answers: tuple[Answer, ...] | Unanswered = "not_shown"
     """For a tool that `AsksUser`: one answer to each question, in their order; or why there is none."""
 

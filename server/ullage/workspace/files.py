@@ -136,8 +136,8 @@ class WorkspaceFiles:
         self._editor = editor
         self._own_writes = own_writes
         self._ahead: dict[Path, tuple[str, str]] = {}
-        """Of open documents that were just edited, and whose news has not come: the text that they still seem to have (by its hash), and
-        the text that they have."""
+        """The open documents that were just edited, and whose news has not come: each with the hash of the text that it still seems to
+        have, and the text that it has."""
 
     async def content(self, path: Path, most: int) -> Content | None:
         """The bytes of a file now; None if there is no file. Raises `FileTooLarge` for more than `most` bytes, `NotEncodable`, or an

@@ -157,7 +157,7 @@ def _encoded(image: Pillow.Image, raw: bytes) -> tuple[bytes, ImageType, tuple[i
     """The bytes, type and size (pixels) of an image for the API: the file as it is if the API takes it so; else the first of its pictures,
     upright and scaled down."""
     turned = image.getexif().get(TURNED, 1) != 1
-    moves = getattr(image, "n_frames", 1) > 1 and image.format != "MPO"  # of a camera's several pictures all show the first
+    moves = getattr(image, "n_frames", 1) > 1 and image.format != "MPO"  # a camera's several pictures: everybody shows the first
     if not turned and not moves and max(image.size) <= LARGEST_EDGE and len(raw) <= LARGEST_IMAGE:
         return raw, _TYPES[image.format or "PNG"], image.size
     return _encoded_anew(image)

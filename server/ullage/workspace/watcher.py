@@ -80,7 +80,7 @@ class _Report:
     new_folders: tuple[Path, ...] = ()
     rules_changed: bool = False
     roots_changed: bool = False
-    """Set when a workspace folder came or went."""
+    """Whether a workspace folder came or went."""
     error: Exception | None = None
 
 

@@ -25,9 +25,9 @@ _NEVER = tuple(
     for network in (
         "0.0.0.0/8",  # "this host" (RFC 1122)
         "169.254.0.0/16",  # link-local; 169.254.169.254 tells the keys of cloud machines
-        "100.100.100.200/32",  # the same of Alibaba Cloud
-        "168.63.129.16/32",  # the same of Azure
-        "192.0.0.192/32",  # the same of Oracle Cloud
+        "100.100.100.200/32",  # tells the keys of machines of Alibaba Cloud
+        "168.63.129.16/32",  # tells those of Azure
+        "192.0.0.192/32",  # tells those of Oracle Cloud
         "224.0.0.0/4",
         "240.0.0.0/4",
         "::/128",

@@ -32,7 +32,7 @@ LONGEST_LINE = 2_000
 @dataclass(frozen=True, slots=True)
 class _Kept:
     rules: Protego | None
-    """None if the site refuses everything, as `why` says."""
+    """The site's rules; None if it refuses everything, as `why` says."""
     why: str
     until: float
 

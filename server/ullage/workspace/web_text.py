@@ -28,7 +28,8 @@ _LATIN = frozenset(("iso8859-1", "ascii", "cp1252"))
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""What nobody sees in a text: controls, marks that reorder, join or hide, and the tags in which a whole text can hide (U+E0000 on)."""
+"""The characters of a text that nobody sees: controls, marks that reorder, join or hide, and the tags in which a whole text can hide
+(U+E0000 on)."""
 
 
 def kind_of(headers: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ class Worktree:
     base: str
     """The commit that it began from."""
     within: str
-    """Where the workspace folder is in the repository: a relative path, `.` for the repository itself."""
+    """The place of the workspace folder in the repository: a relative path, `.` for the repository itself."""
 
     @property
     def root(self) -> Path:

@@ -65,7 +65,7 @@ class OpenChanges:
 
 @attrs.frozen
 class TurnChanges:
-    """What one turn changed; `turn_id` is the id of its prompt."""
+    """The files that one turn changed; `turn_id` is the id of its prompt."""
 
     turn_id: str
     title: str
@@ -119,7 +119,7 @@ class DecideParams:
 
 @attrs.frozen
 class DecidedFile:
-    """What came of the decision about one file; `why` says what stands in the way, or what stays."""
+    """The outcome of a decision about one file; `why` says what stands in the way, or what stays."""
 
     path: str
     outcome: Literal["done", "conflict"]
@@ -168,7 +168,8 @@ class PreviewRestoreParams:
 
 @attrs.frozen
 class FileBack:
-    """What would become of one file. With a `conflict` it stays as it is unless it is in `overwrite`; if it `stays`, even then."""
+    """A file, and what going back would do to it. With a `conflict` it stays as it is unless it is in `overwrite`; if it `stays`, even
+    then."""
 
     path: str
     uri: str

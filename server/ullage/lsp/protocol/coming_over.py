@@ -49,8 +49,8 @@ class LookParams:
 
 @attrs.frozen
 class OtherCompaction:
-    """What the other program had compacted. Of what was `needed` later `kept` stood in its summary; `shown_again` came once more, `gone`
-    never. `readable`: its summary can be read; else these are 0."""
+    """A compaction that the other program made. Of the things that were `needed` later, `kept` stood in its summary; `shown_again` came
+    once more, `gone` never. `readable`: its summary can be read; else these are 0."""
 
     readable: bool
     needed: int

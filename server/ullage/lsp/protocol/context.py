@@ -64,7 +64,7 @@ class ContextPart:
 
 @attrs.frozen
 class ContextKind:
-    """How many parts of one kind there are, and their tokens together."""
+    """The parts of one kind: how many there are, and their tokens together."""
 
     kind: PartKind
     count: int
@@ -73,7 +73,7 @@ class ContextKind:
 
 @attrs.frozen
 class CacheClock:
-    """How the prompt cache stands: until when it lives, how many tokens the next request reads and sends anew, and dollars, warm and
+    """The state of the prompt cache: until when it lives, how many tokens the next request reads and sends anew, and dollars, warm and
     cold."""
 
     lives: float

@@ -61,7 +61,7 @@ class ChatToolCall:
 
 @attrs.frozen
 class ChatToolResult:
-    """What a tool gave back."""
+    """The result of a tool call."""
 
     call_id: str
     text: str

@@ -100,7 +100,7 @@ class Pins:
 
 @attrs.frozen
 class Epoch:
-    """What went on between two compactions. The first one has none before it. Sizes are tokens, costs dollars."""
+    """The time between two compactions, and what went on in it. The first one has none before it. Sizes are tokens, costs dollars."""
 
     number: int
     at: float

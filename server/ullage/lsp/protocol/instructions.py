@@ -28,7 +28,7 @@ class InstructionsFile:
 
 @attrs.frozen
 class HookRun:
-    """What a hook did when it last ran. `tokens` is what it told the agent in this session, in `times` runs. `at` in Unix seconds."""
+    """The last run of a hook. `tokens` is what the hook told the agent in this session, in `times` runs. `at` is in Unix seconds."""
 
     at: float
     seconds: float

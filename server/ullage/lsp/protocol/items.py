@@ -17,7 +17,7 @@ Way: TypeAlias = Literal["moves", "api", "model", "program", "note"]
 
 @attrs.frozen
 class AtMost:
-    """How many characters a text may have."""
+    """The most characters that a text may have."""
 
     characters: int
 
@@ -44,7 +44,7 @@ class ShownMedia:
 
 @attrs.frozen
 class TurnCost:
-    """What a turn took of the model: tokens by price class, and dollars as far as prices are known."""
+    """The cost of a turn at the model: tokens by price class, and dollars as far as prices are known."""
 
     calls: int
     input: int
@@ -139,7 +139,7 @@ class ProposedText:
 
 @attrs.frozen
 class AskedParts:
-    """What a call is asked about, part by part."""
+    """The parts of a call, each with why it is asked about or not."""
 
     action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
     parts: list[AskedPart]
@@ -161,7 +161,7 @@ class QuestionOption:
 
 @attrs.frozen
 class Question:
-    """What the agent asks the user. With `multi_select` several options may be chosen."""
+    """A question of the agent to the user. With `multi_select` several options may be chosen."""
 
     header: str
     question: str
@@ -171,7 +171,7 @@ class Question:
 
 @attrs.frozen
 class Answer:
-    """What the user answered to one question: the labels of what they chose, and their own words."""
+    """The user's answer to one question: the labels of what they chose, and their own words."""
 
     question: str
     chosen: list[str]
@@ -240,7 +240,8 @@ class RestoredFile:
 
 @attrs.frozen
 class FetchedAgain:
-    """What the agent got again from its tools after a compaction that took it out of view: in these files, that many tokens and dollars."""
+    """The content that the agent got again from its tools after a compaction took it out of view: from these files, with tokens and
+    dollars."""
 
     files: list[str]
     tokens: int
@@ -257,7 +258,7 @@ class Held:
 
 @attrs.frozen
 class Checked:
-    """What a compaction was checked against before it was used: the messages since it was planned (`ahead`), or those that it keeps."""
+    """The check of a compaction before it was used: against the messages since it was planned (`ahead`), or those that it keeps."""
 
     messages: int
     ahead: bool

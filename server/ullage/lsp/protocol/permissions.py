@@ -62,7 +62,8 @@ class Allowed:
 
 @attrs.frozen
 class Asking:
-    """What the user wants to be asked about, and what they are asked about; why no sandbox confines commands, if none does."""
+    """The setting of what the user wants to be asked about, the one that is in force, and why no sandbox confines commands, if none
+    does."""
 
     wanted: AskFor
     in_force: AskFor
@@ -106,7 +107,7 @@ class CheckParams:
 
 @attrs.frozen
 class PastCall:
-    """What the agent asked to do before: how often, when last (Unix seconds), and whether it would be allowed, or refused."""
+    """A call that the agent made before: how often, when last (Unix seconds), and whether it would be allowed, or refused."""
 
     text: str
     times: int

@@ -11,7 +11,7 @@ from ullage.lsp.protocol.items import Id
 
 @attrs.frozen
 class GivenAnswer:
-    """What the user gave to one question: the options that they chose, and their own words. With neither they left it out."""
+    """The user's answer to one question: the options that they chose, and their own words. With neither they left it out."""
 
     option_ids: list[Id] | None = None
     text: str | None = None
@@ -118,7 +118,7 @@ class PromptResult:
 
 @attrs.frozen
 class CommandInput:
-    """What can follow the name of a command."""
+    """A hint at the words that can follow the name of a command."""
 
     hint: str
 

@@ -11,7 +11,7 @@ from ullage.lsp.protocol.items import Id
 
 @attrs.frozen
 class Worktree:
-    """Where the agent of a session works, if that is not the workspace folder. `path` is absolute."""
+    """The worktree in which the agent of a session works instead of the workspace folder. `path` is absolute."""
 
     path: str
     branch: str

@@ -87,7 +87,7 @@ class NewParams:
 
 @attrs.frozen
 class SessionFigures:
-    """What the list says of a session beside its title."""
+    """The figures that the list shows of a session beside its title."""
 
     status: Literal["idle", "working", "waiting", "done", "failed", "interrupted"]
     used: int | None = None

@@ -15,7 +15,7 @@ from ullage.lsp.protocol.sessions import ModeId
 
 @attrs.frozen
 class ItemUpdate:
-    """An item came, or replaces the one with the same id."""
+    """An item that came, or replaces the one with the same id."""
 
     item: Item
 
@@ -46,7 +46,7 @@ class EndedTurn:
 
 @attrs.frozen
 class StateUpdate:
-    """What the session does now; `ended` is the turn that ended just before."""
+    """The state of the session now; `ended` is the turn that ended just before."""
 
     state: SessionState
     retry: Retry | None = None
@@ -62,14 +62,14 @@ class GaugeUpdate:
 
 @attrs.frozen
 class PlanUpdate:
-    """The task list now."""
+    """The agent's task list now."""
 
     entries: list[PlanEntry]
 
 
 @attrs.frozen
 class TitleUpdate:
-    """The title now."""
+    """The session's title now."""
 
     title: str
 
@@ -90,7 +90,7 @@ class PinsUpdate:
 
 @attrs.frozen
 class ChangesUpdate:
-    """What the agent changed and the user has neither kept nor undone."""
+    """The changes of the agent that the user has neither kept nor undone."""
 
     changes: OpenChanges
 

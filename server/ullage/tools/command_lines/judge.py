@@ -111,7 +111,7 @@ class LinePart:
 
     @property
     def harmless(self) -> bool:
-        """Whether it is known to only read."""
+        """Whether the command is known to only read."""
         return self.effect in ("reads", "consults")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Effect: TypeAlias = Literal["reads", "consults", "runs"]
-"""What a command does by itself. `reads`: it reads what its words name, and nothing in the folder changes what it does. `consults`: it
+"""The effect of a command by itself. `reads`: it reads what its words name, and nothing in the folder changes what it does. `consults`: it
 changes nothing, but files of the folder (a config of git) could make it run something; harmless in a sandbox only. `runs`: it runs
 what the folder says by definition (tests, builds, hooks): it is never harmless, but can be allowed by its name."""
 

@@ -180,7 +180,7 @@ class Judging:
         pattern = _command_pattern(rule.pattern)
         if pattern is None or not pattern.matches(part) or (part.words[0] in CHANGES_SHELL and part.reason and not alone):
             return False
-        if part.moved and rule.files:  # those files are of the workspace folder, and others may have their names there
+        if part.moved and rule.files:  # its files are the workspace folder's; elsewhere other files may have their names
             return False
         return rule.files == self.digest(rule.pattern)
 
@@ -355,5 +355,5 @@ def explanation_of(rule: PermissionRule) -> str:
 
 
 def warning_about(rule: PermissionRule) -> str:
-    """What is wide about a rule; empty if nothing is. One that refuses more than was meant shows that by itself."""
+    """A warning that a rule allows much; empty if it does not. A rule that refuses more than was meant shows that by itself."""
     return "" if rule.refuses else warning_of(rule.action, rule.pattern)

@@ -102,7 +102,7 @@ def refuses_reading(pattern: str, name: str) -> bool:
     """
     fits, path = _in_any_case(pattern), f"{name}{_ANY_NAME}" if name.endswith("/") else name
     above = (up.as_posix() for up in PurePosixPath(path).parents)
-    outside = path.lstrip("/") if pattern.startswith("**/") else path  # of another workspace folder: `**/` is for each folder
+    outside = path.lstrip("/") if pattern.startswith("**/") else path  # a path of another workspace folder: `**/` holds in each folder
     return any(fits.fullmatch(each) for each in (path, outside, *above))
 
 

@@ -52,7 +52,7 @@ _ISOLATION = (
     "--die-with-parent",
     "--as-pid-1",
 )
-"""With their own process numbers, all processes of a command end when it ends, whatever they do.
+"""The options that isolate a command. With their own process numbers, all its processes end when it ends, whatever they do.
 
 Bubblewrap's own first process in there would be without the filter, and a command could steer it as a debugger does. So the shell of
 `_FIRST_PROCESS` takes its place.

@@ -98,8 +98,10 @@ def guarded(
 
 
 def missing_in_git(roots: Sequence[Path], known: StartingFiles) -> Iterator[Path]:
-    """The paths of a repository's hooks and configuration at which nothing is, so that they cannot be bound: git would obey what comes
-    there. Only in the workspace folders: elsewhere no command can write, and what comes there meanwhile is the user's."""
+    """The paths of a repository's hooks and configuration at which nothing is. They cannot be bound, and git would obey what comes there.
+
+    Only in the workspace folders: elsewhere no command can write, and what comes there meanwhile is the user's.
+    """
     for root in roots:
         for git in [path for path in known.below(root) if path.name == ".git"][:MOST_GUARDED]:
             for _, folder in _git_folders(git):

@@ -127,9 +127,11 @@ class Sandbox:
         may_steer: Callable[[Path], bool] = lambda path: False,
         place: CommandSpan | None = None,
     ) -> AsyncGenerator[PreparedCommand]:
-        """A command as it is to be started, which may write to the workspace folders and reach `hosts`, and its neighbours from its
-        `place`. All that it needs is kept until the end of the block. Then files that it made and that start by themselves are taken back,
-        unless it `may_steer` them. Raises `OSError`."""
+        """A command as it is to be started. It may write to the workspace folders and reach `hosts`, and its neighbours from its `place`.
+
+        All that it needs is kept until the end of the block. Then files that it made and that start by themselves are taken back, unless it
+        `may_steer` them. Raises `OSError`.
+        """
         roots, known = self._folders.roots, self._finder.starting
         before = await asyncio.to_thread(seen_before, roots, known)
         taken, not_compared = list[MovedAway](), list[str]()

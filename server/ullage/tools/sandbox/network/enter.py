@@ -21,7 +21,7 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """`CLONE_NEWUSER` and `CLONE_NEWNET` of `linux/sched.h`."""
 
 _OWNER_OF = 0xB701
-"""`NS_GET_USERNS` of `linux/nsfs.h`."""
+"""The request for the namespace of users that owns another: `NS_GET_USERNS` of `linux/nsfs.h`."""
 
 
 def main() -> None:
