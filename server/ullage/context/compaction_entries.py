@@ -132,7 +132,7 @@ class FetchedAgain:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How many things were used, and how many of these were in view."""
+    """The number of things that were used, and of those among them that were in view."""
 
     in_view: int = 0
     used: int = 0

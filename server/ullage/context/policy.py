@@ -38,7 +38,7 @@ class RepeatOptions:
     sessions."""
 
     smallest_characters: int | None = 600
-    """Characters up to which a result comes as it is: a reference takes about 150. None: every result does."""
+    """Characters below which a result comes as it is: a reference takes about 150. None: every result does."""
     changed_share: float = 0.25
     """Share of the result's lines that may differ, in one place."""
     longest_share: float = 0.5
@@ -52,7 +52,7 @@ class ClearOptions:
     keep_results: int = 3
     """The number of newest results that stay (the default of the API's own `clear_tool_uses`)."""
     minimum_characters: int = 120
-    """Characters below which a result stays: a placeholder would save nothing (learn-claude-code s08)."""
+    """Characters up to which a result stays: a placeholder would save nothing (learn-claude-code s08)."""
     answered_only: bool = True
     """Whether a result that the model has not answered yet stays in any case."""
     spares_newest_reads: bool = True
@@ -120,7 +120,7 @@ class RestoreOptions:
     tests_share: float = 1.0
     """How much a file of tests counts against another with the same signs of use."""
     nearby_share: float = 0.0
-    """Share of `total_tokens` for the names of files near the work that are not read again, and of what they define."""
+    """Share of the tokens of all files together, for the names of files near the work that are not read again, and of what they define."""
     room_share: float | None = None
     """Share of what is free below the threshold without the files that all of them together may take; None: no such limit. In a small
     window they would else fill what the compaction has just freed."""

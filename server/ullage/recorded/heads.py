@@ -19,13 +19,13 @@ from ullage.recorded.readers.opencode import columns_of_sessions, opened
 from ullage.recorded.readers.values import JsonObject, RecordNotJson, as_list, as_object, as_seconds, as_text, parse, printable
 
 HEAD = 256 * 1024
-"""Bytes of the beginning of a file."""
+"""Bytes of the beginning of a file that are read."""
 TAIL = 64 * 1024
-"""Bytes of the end of a file: Claude Code notes a title there."""
+"""Bytes of the end of a file that are read: Claude Code notes a title there."""
 TITLE_CHARACTERS = 120
 MOST_IN_A_DATABASE = 2_000
 LONGEST_TEXT = 4_000
-"""Characters of what a row of a database says; one with more is not read."""
+"""Characters of a text in a row of a database; a longer one is not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class State:
     policy: Policy
     full: Fullness
     auto: bool = True
-    """Whether the user lets anything be compacted without being asked."""
+    """Whether the user allows compactions that nobody asked for."""
     replied: bool = True
     """Whether the model has answered since the newest compaction: without an answer another one would change nothing."""
     left_by_newest: int = 0
@@ -281,7 +281,7 @@ def decided(threshold: int, window: int, undone: int, grown: int) -> tuple[Why, 
 
 
 def ways_out(state: State) -> str:
-    """What the user can do, as a sentence without its end."""
+    """The ways in which the user can make room, as a sentence without its end."""
     ways = ["Compact with a click on the gauge or /compact"]
     if state.policy.never:
         ways.append(f'choose another policy than {state.policy.name} in the setting "Ullage › Compaction: Policy"')

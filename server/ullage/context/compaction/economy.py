@@ -30,7 +30,7 @@ COOLING_SECONDS = 240.0
 """From here on, while nobody asks anything, the cache is about to go cold; the rest is for writing a summary from it. A cache that lives
 longer has as large a share of its time for that."""
 SUMMARY_OUTPUT_TOKENS = 2_500
-"""What a model usually writes for a summary: a guess, until one has been written (`took`)."""
+"""Tokens that a model usually writes for a summary: a guess, until one has been written (`took`)."""
 SUMMARIES_LOOKED_AT = 5
 """Newest summaries whose length is looked at: models and prompts change."""
 USUAL_LEFT = 18_000
@@ -45,7 +45,7 @@ after one of 31 recorded compactions, 39.7 % is text acquired again, of which 44
 FETCHED_AGAIN_CALLS = 4
 """Requests that fetch nothing but that: the same share of the 17 results that these messages have."""
 FETCHING_OUTPUT_TOKENS = 150
-"""What the model writes for such a call: a guess."""
+"""Tokens that the model writes for a call that fetches something again: a guess."""
 ENOUGH_COMPACTIONS = 3
 """From this many compactions on, what they brought about counts instead of these two numbers."""
 

@@ -50,7 +50,7 @@ MENTIONS_IN = 60
 """Entries at the end of the log in which a file counts as mentioned."""
 RUN = re.compile(r"[\w@+.-]+")
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.\w+")
-"""At the beginning of such a run."""
+"""What may be a file name, at the beginning of a run of such characters."""
 LONGEST_NAME = 255
 """Characters of a file name: no file system takes more."""
 

@@ -158,11 +158,11 @@ class _Window:
     id: str
     seq: int
     in_force_before: tuple[int, ...]
-    """The seqs of the compactions before it."""
+    """The seqs of the compactions in force before that one."""
     edits: tuple[object, ...]
     """The edits of that compaction, by which a change of it is noticed."""
     out: array[int]
-    """The marks of the blocks that it took out of view, sorted."""
+    """The marks of the blocks that the compaction took out of view, sorted."""
     came: bytearray
     """For each of these blocks, whether it has come up since."""
     read: int = 0

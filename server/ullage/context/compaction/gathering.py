@@ -116,7 +116,7 @@ class Circumstances:
     by_model: bool
     """Whether a model would write the summary."""
     auto: bool = True
-    """Whether the user lets anything be compacted without being asked."""
+    """Whether the user allows compactions that nobody asked for."""
     postponed: Postponed = "none"
     cache_lives: float | None = None
     """Seconds that the prompt cache lives after the start of a request; None: five minutes."""
@@ -146,7 +146,7 @@ class Gathering:
         self._refetched = 0, NONE_YET
         """The index up to which the log was read for this, and what its compactions brought about."""
 
-    # As things are
+    # The state as it is now
 
     def state(self, view: Projection, full: Fullness, around: Circumstances, now: float, prepared: Callable[[], bool]) -> State:
         """All values that the decision looks at. `prepared` says whether a draft is ready that leaves the newest turn alone; it is called
@@ -217,7 +217,7 @@ class Gathering:
             seq, known = self._growth = newest, growth(entries)
         return known
 
-    # What came of tries
+    # What tries came to
 
     def tried(self, compact: Compact, policy: Policy, full: Fullness, seq: int, now: float, *, made: bool, told: bool = False) -> None:
         """Notes that a decided compaction was made, or came to nothing. `full` is how full the context is now, `seq` the newest entry.

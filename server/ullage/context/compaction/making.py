@@ -45,7 +45,7 @@ from ullage.context.view.projection import Projection
 
 
 class Making:
-    """Makes the compactions of one log."""
+    """Makes the compactions of one log, from the decision to the entry."""
 
     def __init__(self, means: Means, gathering: Gathering) -> None:
         self._means = means
@@ -247,7 +247,7 @@ class DraftingAhead:
         """The draft that was begun last, as it was planned; None until its plan is made."""
         self._begun_by: Policy | None = None
 
-    # Begun, and given up
+    # Drafts that are begun, and given up
 
     def prepare_if(self, decision: Decision) -> None:
         """Begins a draft if that was decided and none is in work or ready that serves."""
@@ -291,7 +291,7 @@ class DraftingAhead:
         """Counts what a draft cost that will not be used, whether it was made ahead or not."""
         self._means.spent_in_vain(draft.usage, draft.cost)
 
-    # Looked at
+    # Drafts that are looked at
 
     def ready(self) -> bool:
         """Whether a draft is ready and still fits the policy and the epoch in force. One that does not is given up."""
@@ -323,7 +323,7 @@ class DraftingAhead:
             return None
         return draft if draft.is_of_use else None
 
-    # Taken
+    # Drafts that are taken
 
     async def take_for(self, wanted: WantedCompaction) -> Draft | None:
         """The draft that serves that compaction, taken out of where it is kept; one in work is waited for. None if there is none."""

@@ -66,7 +66,7 @@ _ERROR = re.compile(
 """An error line, from the word that reports it to the end: `fatal: ...` (git), `error[E0308]: ...` (rustc), `main.c:3:1: error: ...` (the
 GNU coding standards' form), `ValueError: ...`, `panic: ...`, `FAIL: ...`. Where in a file it was is left out, since lines move."""
 _OF_ERRORS = ("rror", "ERROR", "Exception", "fatal", "panic", "FAIL")
-"""One of these stands in each such line. To look for them takes a tenth of the time, and most texts have none."""
+"""Texts of which each error line holds one. To look for them takes a tenth of the time, and most texts have none."""
 
 
 def paths_in(text: str) -> set[str]:
@@ -85,7 +85,7 @@ def identifiers_in(text: str) -> set[str]:
 
 
 def facts_in(text: str) -> set[Fact]:
-    """All facts in a text but user messages."""
+    """The facts of all kinds but user messages that stand in the text."""
     words = set(_WORD.findall(text))
     found = {Fact("path", path) for path in paths_in(text)}
     found.update(Fact("identifier", name) for name in _identifiers(words))

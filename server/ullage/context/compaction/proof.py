@@ -47,7 +47,7 @@ class Proof:
 
     @property
     def lacks_much(self) -> bool:
-        """Whether the work has gone on to what the draft does not hold."""
+        """Whether so much is missing that the work has gone on to what the draft does not hold."""
         used = sum(held.used for held in (self.checked.paths, self.checked.names, self.checked.hashes))
         return len(self.missing) >= FEWEST_MISSING and len(self.missing) > MOST_MISSING * used
 

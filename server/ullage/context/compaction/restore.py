@@ -43,7 +43,7 @@ MOST_OFF = 3.0
 """Real tokens for one that is estimated, at most, that files read again may turn out to have without filling the window. Columns of numbers
 have up to 1.9 by the tokenizers that we know."""
 SMALLEST_ROOM = 200
-"""Tokens. With less than that nothing of a long file is worth showing."""
+"""Tokens. In fewer than these no part of a long file is worth showing."""
 
 _CLOSING_TAG = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
 

@@ -131,7 +131,7 @@ class _Remembered:
         return known
 
     def clear(self) -> None:
-        """Forgets all of them."""
+        """Forgets all estimates."""
         self._newer, self._older = {}, {}
 
 
@@ -225,7 +225,7 @@ class Fixed(Protocol):
     """The tokens of system prompt, rules and tools, as last counted (`FixedParts`)."""
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None if nobody counted them yet."""
+        """The tokens of the prelude by category; None if nobody counted them yet."""
         ...
 
 
@@ -320,7 +320,7 @@ def _class_of(byte: int) -> bytes:
 
 
 _CLASSES = b"".join(_class_of(byte) for byte in range(256))
-"""The class of a character by the first byte of its UTF-8 form."""
+"""The class of a character, by the first byte of its UTF-8 form."""
 
 
 def _weigh(text: str) -> float:

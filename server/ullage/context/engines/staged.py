@@ -67,7 +67,7 @@ class Staged(Unchanging):
 
 @dataclass(frozen=True, slots=True)
 class _Cheap:
-    """Cheap moves as they were planned."""
+    """Cheap moves that were planned."""
 
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None

@@ -126,7 +126,7 @@ class Tail:
     limit: TokenRange | None = None
     """The tokens that stay at most, however much the other options ask for; None: no limit."""
     with_summary: bool = False
-    """Whether the summary before the tail counts towards the limit."""
+    """Whether the tokens of the summary before the tail count as part of the tail's."""
     at_prompts: bool = False
     """Whether the tail begins with a message in which the user asks for something, so that turns stay whole."""
     unanswered: bool = True

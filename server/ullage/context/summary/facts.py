@@ -137,7 +137,7 @@ class Facts:
     words."""
     decisions: tuple[EntryWords, ...]
     files: tuple[FileFact, ...]
-    """Changed ones first, then the last touched first."""
+    """The files that were touched: changed ones first, then the last touched first."""
     commands: tuple[CommandFact, ...]
     errors: tuple[ErrorFact, ...]
     tasks: tuple[ListedTask, ...]

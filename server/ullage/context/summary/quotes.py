@@ -121,7 +121,7 @@ def without_frames(text: str) -> str:
 
 
 def _frames(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
-    """Each line, with its place among consecutive frames (0 if it is no frame), and whether it is one."""
+    """For each line its place among consecutive frames (0 if it is no frame), whether it is a frame, and the line."""
     number = 0
     for line in lines:
         number = number + 1 if FRAME.match(line) else 0

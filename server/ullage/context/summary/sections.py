@@ -150,7 +150,7 @@ class FilesWithNames:
     """The files and names that are told of."""
 
     places: tuple[FileWithNames, ...]
-    """Changed files first, the last changed first."""
+    """The files with their names: changed ones first, the last changed first."""
     ids: tuple[str, ...]
     """Hashes and URLs, the likeliest needed first."""
     elsewhere: tuple[str, ...]

@@ -72,7 +72,7 @@ PLAN_FILE = re.compile(r"(?:^|[/\\])plans?[/\\][^/\\]+\.\w+$|(?:^|[/\\_.-])plan[
 
 
 PROSE = (".md", ".txt", ".rst", ".adoc", ".org")
-"""Endings of files that no test looks at."""
+"""Endings of the names of files that no test looks at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "prog
 
 @dataclass(frozen=True, slots=True)
 class LineContent:
-    """The content of a line."""
+    """What a line says: the blocks of its message, and the rest of the message."""
 
     content: list[Json]
     """The blocks of the message; a plain text is one block."""

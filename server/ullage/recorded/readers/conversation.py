@@ -55,7 +55,7 @@ class TranscriptBuilder:
 
     @property
     def length(self) -> int:
-        """How many entries there are."""
+        """The number of entries so far."""
         return self._log.length
 
     def call(self, id: str, name: str, input: Json) -> ToolUse:

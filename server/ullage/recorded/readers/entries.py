@@ -219,7 +219,7 @@ _START_OF_FRAME = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 
 @dataclass(frozen=True, slots=True)
 class MediaInWords:
-    """The words that stand for an image or a document."""
+    """The words in the place of an image or a document."""
 
     words: str
     tokens: int

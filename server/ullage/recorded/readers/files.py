@@ -45,7 +45,7 @@ def is_called_like_one(name: str) -> bool:
 
 
 class NothingFound(Exception):
-    """A name stands for no file; `str()` says which and why."""
+    """The name that was given stands for no file; `str()` says which name and why."""
 
 
 def transcripts_in(name: Path, failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:

@@ -8,7 +8,7 @@ from ullage.recorded.readers.values import printable
 from ullage.recorded.transcript import Repair
 
 MOST_KINDS = 50
-"""So many kinds of flaws are named one by one; the rest is counted together."""
+"""Kinds of flaws that are named one by one; the rest is counted together."""
 LONGEST_NAME = 60
 
 

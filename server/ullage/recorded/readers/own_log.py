@@ -111,7 +111,7 @@ class _Parting:
         self._tally = tally
         self._epoch = EpochState()
         self._places: dict[int, int] = {}
-        """The new seq of each entry that was taken."""
+        """The new seq of each entry that was taken over, by its seq in the log that is read."""
         self._before: Entry | None = None
 
     def take(self, logged: Logged) -> None:

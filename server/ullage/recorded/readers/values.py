@@ -14,7 +14,7 @@ from ullage.context.blocks import Json
 JsonObject: TypeAlias = Mapping[str, Json]
 
 MOST_TOKENS = 10**12
-"""No call has more; what says so is a mistake."""
+"""Tokens. No call has more; a count above this is a mistake."""
 
 DEEPEST_INPUT = 100
 """Levels of nesting in a call's input. Python's JSON writer stops somewhere below a thousand."""

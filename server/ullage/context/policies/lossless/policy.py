@@ -194,7 +194,7 @@ def _heading(first: int, last: int, below: Sequence[tuple[int, int]], messages: 
 
 
 def _quoted(node: Node) -> str:
-    """The summary under its own heading, which alone is not a quote."""
+    """The summary as a quote under its own heading, which is not quoted."""
     heading, _, text = node.text.partition("\n")
     return f"{heading}\n{quoted(text)}"
 
