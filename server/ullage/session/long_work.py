@@ -6,7 +6,7 @@
 - Very many values that live as long as their session are made without having the garbage collector walk them again and again
   (`uncollected`). A whole walk of a long session's values takes a tenth of a second and more, and holds up every thread. Values that are
   never walked go when nobody refers to them any more, but for those that refer to each other: a session that is let go of needs
-  `walked_again`.
+  `collect_all`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import gc
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from time import perf_counter
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
@@ -122,25 +123,35 @@ class Background:
             logger.error("background work failed", exc_info=task.exception())
 
 
+@dataclass(slots=True)
+class Made:
+    """How many values are made. Whoever learns that only by making them sets it then."""
+
+    values: int
+
+
 @contextmanager
-def uncollected(values: int = MANY) -> Generator[None]:
-    """Has nothing collected while that many values are made, and never walks what there is afterwards. If the values are fewer than `MANY`,
-    or making them fails, everything is as always."""
+def uncollected(values: int = MANY) -> Generator[Made]:
+    """Lets the garbage collector rest while that many values are made, and has it never walk again what there is by then: also what is
+    garbage then stays until `collect_all`. If the values are fewer than `MANY`, or making them fails, the collector does as always."""
+    made = Made(values)
     if values < MANY:
-        yield
+        yield made
         return
     gc.disable()
     try:
-        yield
-        gc.freeze()
+        yield made
+        if made.values >= MANY:
+            gc.freeze()
     finally:
         gc.enable()
 
 
-def walked_again() -> None:
-    """Frees all values by now that only refer to each other; from here on the collector walks what there is again."""
+def collect_all() -> None:
+    """Frees all values that only refer to each other, also those that the collector was not to walk. What lives stays spared."""
     gc.unfreeze()
     gc.collect()
+    gc.freeze()
 
 
 async def patiently(call: Callable[[], Awaitable[_T]]) -> _T:

@@ -27,5 +27,5 @@ def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SandboxFinder, "find", _found_once)
         patch.setattr(endpoint_counts, "PAUSE", 0.3)
-        patch.setattr(sessions, "walked_again", lambda: None)
+        patch.setattr(sessions, "collect_all", lambda: None)
         yield

@@ -11,8 +11,9 @@ import pytest
 
 from tests.fake_api import Call, Hang, Say
 from tests.unit.session.harness import kept_of, stage
+from ullage.session import long_work
 from ullage.session.errors import SessionError
-from ullage.session.long_work import walked_again
+from ullage.session.long_work import collect_all
 from ullage.session.session import Session
 from ullage.session.sessions import sessions
 
@@ -64,18 +65,27 @@ async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_p
 
 
 async def test_a_deleted_session_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def walked() -> None:
-        walked_again()
-        gc.freeze()  # else all that pytest holds is walked again and again in the tests that follow
-
-    monkeypatch.setattr(sessions, "walked_again", walked)  # which conftest.py leaves out
+    monkeypatch.setattr(sessions, "collect_all", collect_all)  # which conftest.py leaves out
+    monkeypatch.setattr(long_work, "MANY", 0)  # so that it is opened as a long one is, which the collector does not walk
     folder = tmp_path / "project"
     folder.mkdir()
     async with stage(folder) as here:
-        session = await here.new()  # made as a long one is, which nobody walks afterwards
+        session = await here.new()
         here.fake.enqueue(Say("Yes."))
         await here.say(session, "Stay")
         session_id, gone = session.id, weakref.ref(session)
         del session
         await here.sessions.delete(session_id)
         assert gone() is None
+
+
+async def test_sub_agents_that_ended_and_short_sessions_are_left_to_the_collector(tmp_path: Path) -> None:
+    """Whatever it is not to walk stays in memory until a session is closed: with hundreds of sub-agents that would be gigabytes."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    async with stage(folder) as here:
+        spared = gc.get_freeze_count()
+        session = await here.new()
+        here.fake.enqueue(Call("task", {"title": "Look", "prompt": "Is it there?"}), Say("It is."), Say("Yes."))
+        await here.say(session, "Look for it")
+        assert gc.get_freeze_count() <= spared

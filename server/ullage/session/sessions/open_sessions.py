@@ -274,8 +274,9 @@ class OpenSessions:
         def read() -> Session:
             return Session(record, self._kept.log.load(session_id), around, tools, model, self._on_update, role)
 
-        with uncollected():
+        with uncollected() as made:
             session = await asyncio.to_thread(read)
+            made.values = len(session.entries) if role is None else 0  # a sub-agent soon ends, and nobody would collect it
         if self._around.settings is not settings:  # they were changed meanwhile
             self.choose_model(session)
             session.settings_changed()

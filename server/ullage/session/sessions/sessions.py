@@ -16,7 +16,7 @@ from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.model import TokenizerVersion
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
-from ullage.session.long_work import Background, call_in, patiently_at_once, walked_again
+from ullage.session.long_work import Background, call_in, collect_all, patiently_at_once
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.permissions.permits import WayOfAsking, way_of_asking
 from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
@@ -307,7 +307,7 @@ class Sessions:
         if session_id in self._open:
             await self._open.close(self._open.get(session_id))
             self._open.forget(session_id)
-            walked_again()
+            collect_all()
         else:
             self._open.shown(session_id)  # refuses what is not open
             self._open.look_away(session_id)
@@ -319,7 +319,7 @@ class Sessions:
         was_open = await self._open.delete(session_id)
         self._list_changed()
         if was_open:
-            walked_again()
+            collect_all()
 
     def _tokens_counted(self) -> None:
         for session in self._open:

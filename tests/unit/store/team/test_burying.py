@@ -140,7 +140,7 @@ def test_what_went_on_here_alone_is_kept_as_a_session_of_its_own(join: Join, mor
 async def test_who_has_it_open_without_the_database_is_told_and_loses_nothing(
     machine: Machine, postgres: Postgres, workspace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "walked_again", lambda: None)  # all that pytest holds would be walked, for seconds
+    monkeypatch.setattr(sessions, "collect_all", lambda: None)  # all that pytest holds would be walked, for seconds
     async with machine("ann") as ann:
         ann.fake.enqueue(Say("Yes."))
         session = await ann.new()
