@@ -192,8 +192,8 @@ def _lines(path: Path, of_the_end: int) -> Iterator[JsonObject]:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         start = max(0, size - of_the_end) if of_the_end else 0
-        if of_the_end and start < HEAD:
-            return  # the beginning, which was read, reaches into it
+        if of_the_end and size <= HEAD:
+            return  # the beginning, which was read, is all of it
         file.seek(start)
         raw = file.read(of_the_end or HEAD)
     lines = raw.split(b"\n")
