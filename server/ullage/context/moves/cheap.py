@@ -178,7 +178,7 @@ def _kept(projection: Projection, shown: Sequence[ResultInView], options: ClearO
     """The seqs of the results that the options spare."""
     kept = {result.seq for result in shown if not result.answered} if options.answered_only else set[int]()
     if options.spares_newest_reads:
-        kept |= _newest_reads(shown)
+        kept |= _newest_reads(projection.entries, shown)
     if options.keep_results:
         counted = [result for result in shown if result.answered] if options.counts_answered else shown
         kept |= {result.seq for result in counted[max(len(counted) - options.keep_results, 0) :]}
@@ -209,10 +209,10 @@ def _within(tokens: int, newest_first: Iterable[ResultInView]) -> Iterator[int]:
         yield result.seq
 
 
-def _newest_reads(shown: Sequence[ResultInView]) -> set[int]:
+def _newest_reads(entries: Sequence[Logged], shown: Sequence[ResultInView]) -> set[int]:
     """The seqs of the newest results that show each file. A result that is clipped, or refers to an earlier one, does not stand for the
     text."""
-    whole = (result for result in shown if result.returned.full_output is None)
+    whole = (result for result in shown if _whole_output(entries, result) is None)
     reads = {touch.path: result.seq for result in whole for touch in result.returned.touched if touch.kind == "read"}
     return set(reads.values())
 

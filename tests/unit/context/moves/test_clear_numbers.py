@@ -10,7 +10,7 @@ import pytest
 from tests.unit.context.logs import calls, compaction, log, prompt, reply, returned, says, use
 from ullage.context.compaction_entries import Cleared
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Entry, ToolReturned, UserPrompt
+from ullage.context.entries import Clipped, Entry, ToolReturned, UserPrompt
 from ullage.context.moves.cheap import clear
 from ullage.context.policy import ClearOptions
 from ullage.context.view.projection import project
@@ -57,6 +57,13 @@ STEPS = [prompt("go"), *step("t1"), *step("t2", LONG, "bash"), *step("t3", LONG,
 )
 def test_what_goes(options: ClearOptions, gone: list[str]):
     assert cleared(STEPS, options) == gone
+
+
+def test_a_read_that_was_shortened_with_its_message_does_not_stand_for_the_file():
+    read = [*step("t1", LONG, "read_file", "a.py"), *step("t2", LONG, "read_file", "a.py")]
+    clipped = Clipped(5, LONG[:400], "t2.txt")
+    assert cleared([prompt("go"), *read, says("ok")], replace(ALL, spares_newest_reads=True)) == ["t1"]
+    assert cleared([prompt("go"), *read, clipped, says("ok")], replace(ALL, spares_newest_reads=True)) == ["t2"]
 
 
 @pytest.mark.parametrize(("turns", "gone"), [(0, ["t1", "t2", "t3"]), (1, ["t1", "t2"]), (2, ["t1"]), (3, []), (4, [])])
