@@ -145,8 +145,8 @@ def _found(lines: Sequence[str], held: Sequence[str], changed_share: float) -> _
             same = _common(lines[begin:], held[start:])
             upper = begin + same
             if upper >= len(lines) - NOTES:
-                # Lines of the other text that have nothing in their place are gone, and nobody could tell which.
-                whole = start <= begin and len(held) - start - same <= len(lines) - upper
+                # Where each line before and behind them stands in the place of one, it is clear which lines are meant. Else it is said.
+                whole = start == begin and len(held) - start - same == len(lines) - upper
                 return _Found(begin, upper, upper, upper, 0, None if whole else (start + 1, start + same, len(held)))
             if start > NOTES:
                 return None

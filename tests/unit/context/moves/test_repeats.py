@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, compaction, prompt, reply, returned, says, session
@@ -163,9 +163,8 @@ def whole_of(told: str, earlier: str) -> list[str]:
     if given[at].startswith("[The same "):
         part = re.search(r"lines (\d+) to (\d+) of the", given[at])
         count = int(given[at].split()[2])
-        first = int(part[1]) - 1 if part else next(i for i in range(3) if len(held) - i >= count)
-        if part is None:  # up to two lines at either end may be others; the words before and after tell them
-            first = next(i for i in range(3) if before + held[i : i + count] + lines_of("\n".join(after)))
+        first = int(part[1]) - 1 if part else len(before)  # each of these stands in the place of one
+        assert part or first + count + len(after) == len(held)
         return before + held[first : first + count] + lines_of("\n".join(after))
     was = int(after[1].split()[3])
     upper = lines_of(after[0])[0]
@@ -174,6 +173,12 @@ def whole_of(told: str, earlier: str) -> list[str]:
     return before + held[: start + 1] + lines_of("\n".join(middle)) + held[start + 1 + was :]
 
 
+NUMBERED = [f"{number:030}" for number in range(30)]
+
+
+@example(NUMBERED, 0, 1, ["another line of its length"])
+@example(NUMBERED, 0, 0, ["a line that nothing had to give way to"])
+@example(NUMBERED, 29, 1, ["another line at the end of it all"])
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=30, max_size=60),
