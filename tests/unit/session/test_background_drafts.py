@@ -130,6 +130,20 @@ async def test_what_the_api_refused_is_compacted_for_its_own_size_though_a_draft
         assert any(isinstance(logged.entry, SpentInVain) for logged in session.entries)
 
 
+async def test_the_model_is_asked_no_longer_for_a_draft_that_another_compaction_overtook(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((RECORD,)))))
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        await here.fake.until_held()
+        here.fake.enqueue(Fail(400, "invalid_request_error", "prompt is too long: 70000 tokens > 60000 maximum"), Say("Here."))
+        await here.say(session, "More")
+        assert [card.trigger for card in compactions(session)] == ["reactive"]
+        [draft] = [record for record in here.fake.requests if asks_for_summary(record.body)]
+        async with asyncio.timeout(PATIENCE):
+            await draft.ended.wait()
+
+
 async def test_a_compaction_that_waits_for_its_summary_is_shown(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((RECORD,)))))

@@ -93,12 +93,13 @@ class SlotInTime:
 
     async def take(self) -> Draft | None:
         """The draft, waited for where it is in work, and not kept; None if there is none or it failed."""
-        return self.drop()
-
-    def drop(self) -> Draft | None:
-        """Forgets the draft, and gives it; None if there was none or it failed."""
         made, self._made = self._made, None
         return made if isinstance(made, Draft) else None
+
+    def drop(self) -> Draft | None:
+        """Forgets the draft, and gives it if it was ready; None if there was none, it failed, or it was still in work."""
+        ready, self._made = self.outcome(), None
+        return ready if isinstance(ready, Draft) else None
 
 
 @dataclass(frozen=True, slots=True)

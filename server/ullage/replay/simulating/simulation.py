@@ -212,15 +212,14 @@ class _Simulation:
         if self._settings.at == "policy":
             self._make_room(0)
         self._draft_ahead(request.recorded.seq, recorded.at)
+        if self._near is not None:  # drafted beside the request; if that is refused, what is made then overtakes the draft
+            self._prepare_if(self._near)
+            self._near = None
         window = means.measures.window(recorded.model)
         refused = self._refused_with(window)
         if refused:
             means.measures.refused(recorded.model, refused)
-            if self._after_overflow():
-                self._near = None  # what was drafted beside the request is given up
-        if self._near is not None:
-            self._prepare_if(self._near)
-            self._near = None
+            self._after_overflow()
         means.check()
         end = means.end()
         usage = means.ledger.charge(recorded, means.laid_out.system, end, new_turn=self._new_turn)

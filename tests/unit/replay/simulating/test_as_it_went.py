@@ -85,6 +85,12 @@ def test_what_the_window_could_not_hold_is_compacted_the_same_live_and_in_replay
     assert "reactive" in triggers(check(policy, work))
 
 
+def test_a_draft_that_a_refused_request_overtakes_is_spent_in_vain_in_both() -> None:
+    work = [Doing("look", 0), Doing("read", 4, 400.0), Doing("look", 5, 4_000.0), Doing(REFUSED, 5), Doing("long prompt", 3, 400.0)]
+    made = check(BUILT_IN["token-prune"], [*work, Doing(REFUSED, 9, 4_000.0), Doing("read both", 0, 400.0)])
+    assert "reactive" in triggers(made)
+
+
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *SMALL_WORK, REFUSED, FILLED), st.sampled_from(list(ECONOMIES)))
 @settings(max_examples=many(3, deep=300))
 def test_whatever_the_window_could_not_hold_is_compacted_the_same(policy: str, happenings: list[Doing], economy: Economy) -> None:
