@@ -129,7 +129,7 @@ MUTATIONS = (
     ),
     Mutation(
         "clipped read spares",
-        "whole = (result for result in shown if result.returned.full_output is None)",
+        "whole = (result for result in shown if _whole_output(entries, result) is None)",
         "whole = (result for result in shown)",
         "the only whole text of a file is cleared, its clip stays",
     ),
@@ -268,7 +268,7 @@ MUTATIONS = (
     # Drafts, reactive compaction, accounting
     Mutation(
         "pinned while written",
-        "if not draft.spares(self._means.view):  # something was pinned while it was written",
+        "if not draft.spares(self._means.view):  # something was pinned while the summary was written",
         "if False:",
         "what is pinned while a summary is written goes with it",
     ),

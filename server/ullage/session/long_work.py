@@ -124,17 +124,17 @@ class Background:
 
 
 @dataclass(slots=True)
-class Made:
+class ValuesMade:
     """How many values are made. Whoever learns that only by making them sets it then."""
 
     values: int
 
 
 @contextmanager
-def uncollected(values: int = MANY) -> Generator[Made]:
+def uncollected(values: int = MANY) -> Generator[ValuesMade]:
     """Lets the garbage collector rest while that many values are made, and has it never walk again what there is by then: also what is
     garbage then stays until `collect_all`. If the values are fewer than `MANY`, or making them fails, the collector does as always."""
-    made = Made(values)
+    made = ValuesMade(values)
     if values < MANY:
         yield made
         return
