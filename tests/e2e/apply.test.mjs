@@ -8,7 +8,7 @@ import { after } from "node:test";
 import { expectEventually } from "./harness/eventually.mjs";
 import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, editorText, isUnsaved, notification } from "./harness/workbench.mjs";
+import { editorShows, editorText, isUnsaved, listedNotification, listNotifications, notification } from "./harness/workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("./harness/panel.mjs").Panel} Panel */
@@ -106,11 +106,12 @@ stage("code of an answer", {}, (scenario) => {
     const { page, api, screenshot } = scene;
     const theirs = await readFile(links["linked.py"], "utf8");
     const panel = await openPanel(page);
+    await listNotifications(page);
     for (const path of Object.keys(links)) {
       await api.enqueue(answerWith(path, "x = 2"));
       await sendAndFinish(panel, `Change ${path}`);
       await apply(panel, path);
-      await notification(page, `${path} does not lie in this workspace, so nothing was changed.`).waitFor();
+      await listedNotification(page, `${path} does not lie in this workspace, so nothing was changed.`).waitFor();
       await screenshot(path.replace(/\W/g, "-"));
       assert.equal(await diffOf(page).count(), 0);
     }

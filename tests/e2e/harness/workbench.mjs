@@ -134,6 +134,21 @@ export function notification(page, text) {
   return page.locator(".notification-toast").filter({ hasText: text });
 }
 
+/**
+ * Opens the list of notifications. VS Code shows no toast for the fourth notification within 800 ms, and scenarios are faster than people; the
+ * list has them all.
+ *
+ * @param {Page} page
+ */
+export async function listNotifications(page) {
+  await runCommand(page, "Notifications: Show Notifications");
+}
+
+/** A notification in the list, once that is open. @param {Page} page @param {string} text */
+export function listedNotification(page, text) {
+  return page.locator(".notifications-center .notification-list-item").filter({ hasText: text });
+}
+
 /** What `other-extension` says in the status bar. @param {Page} page */
 export const said = (page) => page.locator('.statusbar-item[id$=".otherExtension.session"]');
 
