@@ -11,7 +11,7 @@ import { stage } from "./harness/stage.mjs";
 
 const PROMPT = "How much does the tank hold?";
 
-/** It listens before the window opens: a setting that is changed later may reach the server after the prompt. */
+/** It listens before the window opens. */
 const WEB_PAGE = await webPage();
 
 stage("trouble", {}, (scenario) => {
@@ -53,6 +53,23 @@ stage("trouble", {}, (scenario) => {
       await isTold(panel, /127\.0\.0\.1:9/, "Open settings");
       await screenshot("2-told");
       await nothingIsLost(panel);
+    },
+  );
+
+  scenario(
+    "an address without its scheme",
+    { settings: { "ullage.model.baseUrl": "localhost:8080" }, goesOn: true },
+    async ({ page, api, settings, screenshot }) => {
+      const panel = await openPanel(page);
+      await sendPrompt(panel, PROMPT);
+      await isTold(panel, /Nothing was sent: the setting "Ullage › Model: Base Url" must be/, "Open settings");
+      await screenshot("1-told");
+      await nothingIsLost(panel);
+      await settings({ "ullage.model.baseUrl": api.url });
+      await api.enqueue({ say: "40,000 litres." });
+      await panel.getByRole("button", { name: "Try again" }).click();
+      await itemsOf(panel, "assistant").getByText("40,000 litres.").waitFor();
+      await screenshot("2-corrected");
     },
   );
 

@@ -88,8 +88,9 @@ async def test_while_the_address_is_no_address_nothing_is_sent(folder: Path, sta
         assert fake.requests == []
         set_address(client, fake.base_url)
         fake.enqueue(Say("Hello."))
-        await client.prompt(opened.session_id, "and now?")
-        await client.until_idle(client.updates[-1].seq)
+        after = client.updates[-1].seq
+        await client.ask(protocol.CONTINUE, protocol.SessionParams(opened.session_id))  # at once, but not before the settings
+        await client.until_idle(after)
         assert [item.text for item in (await shown(client, opened.session_id)).items if isinstance(item, wire.AssistantItem)] == ["Hello."]
         assert {record.key for record in fake.all_requests} == {KEY}
 

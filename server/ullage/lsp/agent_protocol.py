@@ -173,6 +173,9 @@ class AgentProtocol(FixedProtocol):
     """The functions that answer requests that wait for nothing, by method; empty until the sessions are open. They raise
     `JsonRpcException`."""
 
+    has_to_wait: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether something that came before has to be taken over first: nothing is answered at once then."""
+
     opened: Callable[[], Awaitable[Answering]]
     """Waits until the sessions are open, and gives the object that answers all requests about them. Raises `JsonRpcException`."""
 
@@ -275,7 +278,7 @@ class AgentProtocol(FixedProtocol):
             return
         session_id: str | None = getattr(params, "session_id", None)
         answer = self.at_once.get(method_name)
-        if answer is not None and not self._asked[session_id]:
+        if answer is not None and not self._asked[session_id] and not self.has_to_wait():
             self._answer_at_once(msg_id, answer, params)
         elif self._asked_in_all >= MOST_ASKED and method_name != CANCEL:
             self._send_response(msg_id, error=self._too_many().to_response_error())

@@ -77,18 +77,34 @@ class ClientSettings:
         self._complaints: list[str] = []
         self._newest: Settings | None = None
         self._asking = asyncio.Lock()
-        self._asked_after = 0
-        """How many changes had been told of when the settings were last asked for."""
+        self._changes = 0
+        """How often the client said that its settings changed."""
+        self._known = 0
+        """How many of these changes the settings hold that were asked for last."""
         self.pushed: object = None
         """The section `ullage` as the client sent it by itself, for a client that cannot be asked for it."""
-        self.changes = 0
-        """How often the client said that its settings changed."""
+
+    def changed(self) -> None:
+        """Notes that the client said that its settings changed."""
+        self._changes += 1
+
+    @property
+    def pending(self) -> bool:
+        """Whether the settings changed since they were asked for, or are still being told."""
+        return self._known < self._changes
 
     async def ask(self) -> Settings:
         """The user's settings now. Shows the user what is wrong with them: each fault once, as long as it stands.
 
         If the editor refuses to tell them, those of before stay in force, and the defaults if there are none.
         """
+        changes = self._changes
+        try:
+            return await self._read()
+        finally:
+            self._known = changes
+
+    async def _read(self) -> Settings:
         try:
             section = await self._section()
         except JsonRpcException as error:
@@ -107,12 +123,9 @@ class ClientSettings:
         return settings
 
     async def after_change(self, take: Callable[[Settings], None]) -> None:
-        """Calls `take` with the settings after all changes so far, unless another call has done so by the time that it is this one's
-        turn."""
-        changes = self.changes
+        """Calls `take` with the settings after all changes so far, unless another call has done so when it is this one's turn."""
         async with self._asking:
-            if self._asked_after < changes:
-                self._asked_after = self.changes
+            if self.pending:
                 take(await self.ask())
 
     async def settled(self) -> None:

@@ -73,6 +73,7 @@ class UllageServer(LanguageServer):
         self._closing: asyncio.Task[None] | None = None
         self.protocol.on_exit = self._end
         self.protocol.opened = self.opened
+        self.protocol.has_to_wait = lambda: self.settings.pending
 
     # Its life
 
@@ -156,7 +157,6 @@ class UllageServer(LanguageServer):
 
     async def _open_sessions(self) -> None:
         try:
-            known = self.settings.changes
             settings, _ = await asyncio.gather(self.settings.ask(), self._import_ahead())
             from ullage.lsp import bridge  # it is there by now; named here, its types are known
 
@@ -171,8 +171,7 @@ class UllageServer(LanguageServer):
             )
             opened = await bridge.open_bridge(self.protocol, around, self.warn, self.is_well, self.own)
             await opened.sessions.start()
-            while known != self.settings.changes:  # while the sessions were opened
-                known = self.settings.changes
+            while self.settings.pending:  # they were changed while the sessions were opened
                 opened.sessions.configure(await self.settings.ask())
             now = self._folders()
             if now != folders:  # changed while they were opened
@@ -193,7 +192,6 @@ class UllageServer(LanguageServer):
 
     async def configure(self) -> None:
         """Takes over the settings that the client has now. Before the sessions are open, that happens when they are opened."""
-        self.settings.changes += 1
         if self.bridge is not None:
             await self.settings.after_change(self._take_settings)
 
@@ -341,6 +339,7 @@ def _first_line(params: types.DidChangeTextDocumentParams) -> int | None:
 
 
 def _did_change_configuration(ls: UllageServer, params: types.DidChangeConfigurationParams) -> None:
+    ls.settings.changed()
     settings: object = params.settings
     if isinstance(settings, dict):
         ls.settings.pushed = cast("dict[str, object]", settings).get(SECTION)

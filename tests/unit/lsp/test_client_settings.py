@@ -32,7 +32,7 @@ class Client:
 
     def changes(self) -> asyncio.Task[None]:
         """The client tells of a change."""
-        self.settings.changes += 1
+        self.settings.changed()
         return asyncio.create_task(self.settings.after_change(self._take))
 
     def _take(self, settings: Settings) -> None:

@@ -23,6 +23,7 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
 
     async def start() -> None:
         section["compaction"] = {"cap": 12_345}
+        server.settings.changed()
         await server.configure()  # as `workspace/didChangeConfiguration` does it
 
     async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
