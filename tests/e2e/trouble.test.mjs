@@ -66,6 +66,7 @@ stage("trouble", {}, (scenario) => {
       await screenshot("1-told");
       await nothingIsLost(panel);
       await settings({ "ullage.model.baseUrl": api.url });
+      await panel.getByText("Until it is, no model is asked").waitFor({ state: "detached" });
       await api.enqueue({ say: "40,000 litres." });
       await panel.getByRole("button", { name: "Try again" }).click();
       await itemsOf(panel, "assistant").getByText("40,000 litres.").waitFor();
