@@ -46,7 +46,7 @@ gc.disable()
 def pytest_collection_finish() -> None:
     """What is there by now is no longer looked through; what tests leave is found as ever."""
     gc.freeze()
-    gc.set_threshold(10_000)  # objects; so few as Python does by itself (700) are made and let go of with every request
+    gc.set_threshold(60_000)  # objects; so few as Python does by itself (700) are made and let go of with every request
     gc.enable()
 
 
