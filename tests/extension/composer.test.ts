@@ -29,7 +29,11 @@ function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true
   if (refusal !== undefined) {
     actions.gather = async () => Promise.reject(refusal);
   }
-  actions.findFiles = async () => [{ uri: "file:///w/src/tank.py", path: "src/tank.py", open: false }];
+  const finding: { held?: Promise<object> } = {};
+  actions.findFiles = async () => {
+    await finding.held;
+    return [{ uri: "file:///w/src/tank.py", path: "src/tank.py", open: false }];
+  };
   const remembered: [string, string[]][] = [];
   const host = {
     actions,
@@ -55,7 +59,7 @@ function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true
     await settle();
   };
   const options = () => [...composer.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
-  return { composer, box, write, press, options, done, remembered, list: listed.resolve };
+  return { composer, box, write, press, options, done, remembered, finding, list: listed.resolve };
 }
 
 test("Enter sends and empties the box", async () => {
@@ -419,6 +423,35 @@ for (const theme of ["dark", "light"] as const) {
     assert.ok(ratio >= 3, `${ratio.toFixed(2)} to 1`);
   });
 }
+
+test("who types fast chooses from the list of what they typed", async () => {
+  const { box, write, press, options, finding } = opened();
+  await write("@");
+  assert.equal(options()[0], "problems");
+  const found = deferred();
+  finding.held = found.promise;
+  await write("@ta");
+  await press("Enter");
+  assert.equal(box.value, "@ta", "what is in sight is of @ alone");
+  found.resolve({});
+  await settle();
+  assert.equal(box.value, "@src/tank.py ");
+});
+
+test("a key that waits for the list is forgotten when the user types on", async () => {
+  const { box, write, press, options, done, finding } = opened();
+  await write("@");
+  const found = deferred();
+  finding.held = found.promise;
+  await write("@ta");
+  await press("Enter");
+  await write("@tan");
+  found.resolve({});
+  await settle();
+  assert.equal(box.value, "@tan");
+  assert.deepEqual(options(), ["tank.py"]);
+  assert.deepEqual(done, []);
+});
 
 test("a page that is named after @ is attached once, and goes with the prompt", async () => {
   const { composer, write, press, options, done } = opened();

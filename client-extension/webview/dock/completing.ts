@@ -21,6 +21,10 @@ export class Completing {
   readonly menu: CompletionMenu;
   private readonly resources: OfferedResources;
   private lastQuery = 0;
+  /** The list in sight is of what was typed before: the one of what stands there now is still asked for. */
+  private isOld = false;
+  /** The key that chooses from that list, pressed before it is there. */
+  private pressed: string | undefined;
 
   constructor(
     private readonly box: HTMLTextAreaElement,
@@ -34,6 +38,8 @@ export class Completing {
   /** Follows what stands before the cursor. */
   async complete(): Promise<void> {
     this.lastQuery += 1;
+    this.isOld = false;
+    this.pressed = undefined;
     const query = this.lastQuery;
     const beforeCursor = this.box.value.slice(0, this.box.selectionStart);
     const typed = typedAfterSlash(beforeCursor);
@@ -50,17 +56,32 @@ export class Completing {
       return;
     }
     const mention = typedAfterAt(beforeCursor);
+    this.isOld = mention !== undefined;
     const completions = mention === undefined ? [] : await this.mentionCompletions(mention);
     if (query !== this.lastQuery) {
       return;
     }
+    this.isOld = false;
     this.menu.show(completions);
+    if (this.pressed !== undefined) {
+      this.menu.takeKey(this.pressed);
+      return;
+    }
     const resources = mention === undefined ? [] : await this.resources.matching(mention);
     if (query === this.lastQuery && resources.length > 0 && this.menu.isOpen === completions.length > 0) {
       const attach = ({ label, written, ref }: (typeof resources)[number]) =>
         this.acceptMention(written, () => this.composer.attach(label, ref));
       this.menu.add(resources.map((each) => ({ ...each, accept: () => attach(each) })));
     }
+  }
+
+  /** True if the key is the menu's. Whoever types fast chooses from the list of what they typed, and not from the one before it. */
+  takeKey(key: string): boolean {
+    if (this.isOld && this.menu.isOpen && (key === "Enter" || key === "Tab")) {
+      this.pressed = key;
+      return true;
+    }
+    return this.menu.takeKey(key);
   }
 
   /** Commands and skills of the project that begin with what was typed. */

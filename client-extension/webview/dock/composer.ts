@@ -246,7 +246,7 @@ export class Composer {
       return;
     }
     const plain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
-    if (plain && this.completing.menu.takeKey(event.key)) {
+    if (plain && this.completing.takeKey(event.key)) {
       event.preventDefault();
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
