@@ -174,7 +174,7 @@ class AgentProtocol(FixedProtocol):
     `JsonRpcException`."""
 
     has_to_wait: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether something that came before has to be taken over first: nothing is answered at once then."""
+    """Whether something that came before has to be taken over first: nothing but a stop is answered at once then."""
 
     opened: Callable[[], Awaitable[Answering]]
     """Waits until the sessions are open, and gives the object that answers all requests about them. Raises `JsonRpcException`."""
@@ -278,7 +278,7 @@ class AgentProtocol(FixedProtocol):
             return
         session_id: str | None = getattr(params, "session_id", None)
         answer = self.at_once.get(method_name)
-        if answer is not None and not self._asked[session_id] and not self.has_to_wait():
+        if answer is not None and not self._asked[session_id] and (method_name == CANCEL or not self.has_to_wait()):
             self._answer_at_once(msg_id, answer, params)
         elif self._asked_in_all >= MOST_ASKED and method_name != CANCEL:
             self._send_response(msg_id, error=self._too_many().to_response_error())

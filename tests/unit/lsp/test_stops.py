@@ -84,6 +84,21 @@ async def test_a_stop_waits_for_nothing_and_nothing_else_changes_its_place(
     assert await handled(b"".join(messages), monkeypatch) == expected
 
 
+async def test_a_stop_does_not_wait_for_settings_that_are_still_being_told() -> None:
+    server, client = UllageServer(None), Slow()
+    server.protocol.set_writer(client)
+    stopped: list[object] = []
+
+    def stop(params: Any) -> Nothing:
+        stopped.append(params.session_id)
+        return Nothing()
+
+    server.protocol.at_once = {CANCEL: stop}
+    server.protocol.has_to_wait = lambda: True
+    await Arriving(Bytes(INITIALIZE + STOP), client, server.protocol, server.report_server_error).take_all(lambda: False)
+    assert stopped == ["one"]
+
+
 async def test_a_stop_is_heard_while_the_client_does_not_read_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arriving, "LOOK_AGAIN_SECONDS", 0)
     server, client = UllageServer(None), Slow()

@@ -8,9 +8,12 @@ import pytest
 
 from tests.unit.tools.allowed import covers, rules_for
 from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
+from ullage.store import user_state
+from ullage.store.shared_files import write_whole
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need, edit_need, shown_rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=False)
@@ -80,6 +83,21 @@ def test_what_is_always_allowed_can_be_seen_and_taken_back(remembered: Remembere
     remembered.forget_all()
     assert not remembered.rules()
     assert not allows(remembered, command_need("npm test", SITE))
+
+
+def test_a_rule_takes_the_place_of_its_opposite_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the one before written out first, nothing would refuse any more if the next could not be written."""
+    remembered, writes = RememberedInWorkspace(UserState(tmp_path), Path("/work/a")), list[Path]()
+    remembered.add(PermissionRule("command", "npm test", "workspace", refuses=True))
+
+    def counted(path: Path, text: str) -> None:
+        writes.append(path)
+        write_whole(path, text)
+
+    monkeypatch.setattr(user_state, "write_whole", counted)
+    remembered.add(PermissionRule("command", "npm test", "workspace"))
+    assert [rule.refuses for rule in remembered.rules()] == [False]
+    assert len(writes) == 1
 
 
 def test_to_take_back_what_is_not_there_does_nothing(remembered: Remembered) -> None:
