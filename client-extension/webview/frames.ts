@@ -46,6 +46,14 @@ export class Frames {
     }
   }
 
+  /** Draws at once what waits for a frame: what acts on the page is to find it as it was told to be. */
+  catchUp(): void {
+    if (this.isWanted) {
+      this.isWanted = false;
+      this.draw();
+    }
+  }
+
   private plan(): void {
     if (!this.isDrawing) {
       const wait = this.notBefore - this.clock.now();
@@ -58,6 +66,9 @@ export class Frames {
   }
 
   private next(): void {
+    if (!this.isWanted || this.isDrawing) {
+      return; // drawn ahead of its frame; what came since then has a frame of its own
+    }
     const began = this.clock.now();
     this.isWanted = false;
     this.isDrawing = true;

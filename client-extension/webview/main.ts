@@ -26,12 +26,15 @@ const KEPT_AFTER = 1000;
 
 const host = connectHost((message) => {
   if (message.type === "focusPrompt") {
+    frames.catchUp();
     panel.focusPrompt();
   } else if (message.type === "show") {
+    frames.catchUp(); // the session that the host told of before
     show(message.view);
   } else if (message.type === "answerApproval") {
     panel.answerApproval(message.allow);
   } else if (message.type === "nextApproval") {
+    frames.catchUp();
     panel.nextApproval();
   } else if (message.type === "listChanged") {
     panel.tellSessions(message);

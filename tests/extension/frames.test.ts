@@ -62,3 +62,25 @@ test("a drawing that fails does not keep the next from being made", () => {
   while (due.length > 0) due.shift()?.();
   assert.equal(drawn, 2);
 });
+
+test("what is drawn ahead of its frame is not drawn again in it, and what comes after it is", () => {
+  const due: (() => void)[] = [];
+  const clock: Clock = { now: () => 0, inFrame: (work) => due.push(work), after: (_, work) => due.push(work) };
+  let drawn = 0;
+  const frames = new Frames(() => (drawn += 1), clock);
+  const all = () => {
+    while (due.length > 0) due.shift()?.();
+  };
+  frames.catchUp();
+  assert.equal(drawn, 0, "nothing waits");
+  frames.want();
+  frames.catchUp();
+  assert.equal(drawn, 1);
+  all();
+  assert.equal(drawn, 1);
+  frames.want();
+  frames.catchUp();
+  frames.want();
+  all();
+  assert.equal(drawn, 3);
+});
