@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { expectEventually } from "./harness/eventually.mjs";
+import { gauge } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
+import { runCommand } from "./harness/workbench.mjs";
 
 /** @typedef {import("./harness/panel.mjs").Panel} Panel */
 
@@ -26,6 +28,30 @@ stage("trouble", {}, (scenario) => {
     await panel.getByRole("button", { name: "Try again" }).click();
     await itemsOf(panel, "assistant").getByText("40,000 litres.").waitFor();
     await screenshot("2-tried-again");
+  });
+
+  scenario("a key that was stored for another address", { goesOn: true }, async (scene) => {
+    const { page, api, settings, screenshot } = scene;
+    await runCommand(page, "Ullage: Set API key…");
+    await page.locator(".quick-input-widget input").fill("stored-for-this-one");
+    await page.keyboard.press("Enter");
+    await page.getByPlaceholder("Which model answers from now on").waitFor();
+    await page.keyboard.press("Escape");
+    const panel = await openPanel(page);
+    await settings({ "ullage.model.baseUrl": WEB_PAGE });
+    const warning = panel.getByText(`leads to ${WEB_PAGE}, but the stored API key was given for ${api.url}`);
+    await warning.waitFor();
+    await panel.getByRole("button", { name: "Set API key" }).waitFor();
+    await screenshot("told");
+    await settings({});
+    await warning.waitFor({ state: "detached" });
+    await api.enqueue({ say: "40,000 litres." });
+    await sendAndFinish(panel, PROMPT);
+    await itemsOf(panel, "assistant").getByText("40,000 litres.").waitFor();
+    const before = await scene.serverProcess();
+    await runCommand(page, "Ullage: Clear API key");
+    await expectEventually(async () => (await scene.serverProcess()) !== before, "another server runs without the key");
+    await gauge(page).getByText("%").waitFor();
   });
 
   scenario("an unknown model", { settings: { "ullage.model.name": "claude-nobody-knows" }, goesOn: true }, async ({ page, screenshot }) => {

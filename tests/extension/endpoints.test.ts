@@ -18,6 +18,7 @@ import {
   offerInWords,
   findModels,
 } from "../../client-extension/src/model/choices";
+import { fromStore, toStore } from "../../client-extension/src/model/storedKey";
 import { ROOT } from "./repository";
 import { USER_ERROR_CODE } from "../../client-extension/src/protocol";
 
@@ -207,6 +208,23 @@ for (const [title, key, other] of [
     }
   });
 }
+
+for (const [address, kept] of [
+  ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+  [" http://proxy ", "http://proxy"],
+  ["", "https://api.anthropic.com"],
+] as const) {
+  test(`a key is kept with the address that it was given for: "${address}"`, () =>
+    assert.deepEqual(fromStore(toStore("sk-ant-1", address)), { key: "sk-ant-1", address: kept }));
+}
+
+test("a key of an earlier version is for whatever address is set, also where it looks like something else", () => {
+  for (const key of ["sk-ant-1", "123", "null", "[]", '{"key":1}', '{"key":"a"}', "{"]) {
+    assert.deepEqual(fromStore(key), { key, address: undefined });
+  }
+  assert.equal(fromStore(undefined), undefined);
+  assert.equal(fromStore(""), undefined);
+});
 
 test("the same key once more starts the server again", async () => {
   const { endpoint, asked } = server("http://old", "old");

@@ -62,8 +62,12 @@ test("a program that is not there has no code", async () => {
 
 test("the server gets the key, and nothing that is the editor's own", () => {
   const inherited = { PATH: "/bin", ANTHROPIC_API_KEY: "inherited", ELECTRON_RUN_AS_NODE: "1", VSCODE_PID: "7", EMPTY: undefined };
-  assert.deepEqual(serverEnvironment(inherited, "stored"), { PATH: "/bin", ANTHROPIC_API_KEY: "inherited", ULLAGE_API_KEY: "stored" });
-  assert.deepEqual(serverEnvironment(inherited, undefined), { PATH: "/bin", ANTHROPIC_API_KEY: "inherited" });
+  const kept = { PATH: "/bin", ANTHROPIC_API_KEY: "inherited" };
+  assert.deepEqual(serverEnvironment(inherited, undefined), kept);
+  const bound = { ...kept, ULLAGE_API_KEY: "stored", ULLAGE_API_KEY_ADDRESS: "http://proxy" };
+  assert.deepEqual(serverEnvironment(inherited, { key: "stored", address: "http://proxy" }), bound);
+  const ofAnother = { ...inherited, ULLAGE_API_KEY: "theirs", ULLAGE_API_KEY_ADDRESS: "http://theirs" };
+  assert.deepEqual(serverEnvironment(ofAnother, { key: "stored", address: undefined }), { ...kept, ULLAGE_API_KEY: "stored" });
 });
 
 test("four restarts in three minutes, not five", () => {

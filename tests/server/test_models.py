@@ -19,11 +19,16 @@ KEY, OF_ANTHROPIC, OF_OPENAI = "stored-0123456789", "sk-ant-inherited-0123456789
 
 
 @asynccontextmanager
-async def window(fake: FakeChat, folder: Path, state: Path, key: str | None = KEY) -> AsyncGenerator[UllageClient]:
-    """A window for the model `qwen`, with keys of other vendors in its environment."""
+async def window(
+    fake: FakeChat, folder: Path, state: Path, key: str | None = KEY, given_for: str | None = None
+) -> AsyncGenerator[UllageClient]:
+    """A window for the model `qwen`, with keys of other vendors in its environment. `given_for`: the address that the key is for, if the
+    client says so."""
     model = {"baseUrl": fake.base_url, "provider": "openai", "name": "qwen", "facts": {"qwen": {"inputPrice": 1, "outputPrice": 4}}}
     settings = {"model": model, "bash": {"sandbox": "off"}}
-    env = {"ANTHROPIC_API_KEY": OF_ANTHROPIC, "OPENAI_API_KEY": OF_OPENAI, **({} if key is None else {"ULLAGE_API_KEY": key})}
+    own = {"ULLAGE_API_KEY": key, "ULLAGE_API_KEY_ADDRESS": given_for}
+    inherited = {"ANTHROPIC_API_KEY": OF_ANTHROPIC, "OPENAI_API_KEY": OF_OPENAI}
+    env = inherited | {name: value for name, value in own.items() if value is not None}
     async with editor_window(folder, state, settings=settings, env=env, arguments=("--log-level", "debug")) as client:
         yield client
 
@@ -93,6 +98,27 @@ async def test_while_the_address_is_no_address_nothing_is_sent(folder: Path, sta
         await client.until_idle(after)
         assert [item.text for item in (await shown(client, opened.session_id)).items if isinstance(item, wire.AssistantItem)] == ["Hello."]
         assert {record.key for record in fake.all_requests} == {KEY}
+
+
+async def test_a_stored_key_is_not_sent_to_an_address_that_it_was_not_given_for(folder: Path, state: Path) -> None:
+    async with (
+        FakeChat(windows={"qwen": 60_000}) as fake,
+        FakeChat(windows={"qwen": 60_000}) as other,
+        window(fake, folder, state, given_for=f"{fake.base_url}/") as client,
+    ):
+        opened = await client.open()
+        for server, key in ((fake, KEY), (other, None), (fake, KEY)):
+            set_address(client, server.base_url)
+            server.enqueue(Say("Hello."))
+            after = client.updates[-1].seq if client.updates else 0
+            await client.prompt(opened.session_id, "hello")
+            await client.until_idle(after)
+            assert {record.key for record in server.all_requests} == {key}
+        told = [message.message for message in client.messages if "stored API key" in message.message]
+        assert len(told) == 1
+        assert f"leads to {other.base_url}, but the stored API key was given for {fake.base_url}" in told[0]
+        now = await shown(client, opened.session_id)
+        assert [item.text for item in now.items if isinstance(item, wire.AssistantItem)] == ["Hello."] * 3
 
 
 def set_address(client: UllageClient, address: str) -> None:

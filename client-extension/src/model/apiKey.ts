@@ -24,7 +24,7 @@ export class ApiKey {
     );
   }
 
-  /** The stored key; undefined if none is. */
+  /** What is stored of the key (`storedKey.ts`); undefined if none is. */
   async read(): Promise<string | undefined> {
     return (await this.secrets.get(SECRET)) || undefined;
   }
@@ -54,9 +54,9 @@ export class ApiKey {
     return key?.trim() || undefined;
   }
 
-  /** Stores a key; undefined forgets it. */
-  async keep(key: string | undefined): Promise<void> {
-    await (key === undefined ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, key));
+  /** Keeps a key with its address, as `toStore` has written them; undefined forgets it. */
+  async keep(stored: string | undefined): Promise<void> {
+    await (stored === undefined ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, stored));
   }
 
   /** Forgets the stored key. */

@@ -152,8 +152,9 @@ export function refusalOfKey(message: string): string {
 interface Endpoint {
   address: () => string;
   setAddress: (address: string) => Promise<void>;
+  /** With the address that it is for, as it is stored (`storedKey.ts`). */
   key: () => Promise<string | undefined>;
-  setKey: (key: string | undefined) => Promise<void>;
+  setKey: (stored: string | undefined) => Promise<void>;
   stop: () => Promise<void>;
   restart: () => Promise<void>;
 }

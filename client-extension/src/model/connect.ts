@@ -23,6 +23,7 @@ import {
 import { setUpCloud, type Steps } from "./clouds";
 import { placeInForce, setEditorModel, setEndpoint } from "./modelSettings";
 import { chooseModel } from "./picker";
+import { toStore } from "./storedKey";
 import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
@@ -133,11 +134,11 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  * @throws Declined as `setUpModel`.
  */
 export async function setUpKey(parts: SetUpParts, place?: ModelPlace): Promise<void> {
-  const before = { key: await parts.apiKey.read(), place: placeInForce() };
+  const before = { stored: await parts.apiKey.read(), place: placeInForce() };
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const providerBefore = settings.inspect<string>("provider")?.globalValue;
   const restore = async () => {
-    await changed(parts, before.place, before.key, STAYS);
+    await changed(parts, before.place, before.stored, STAYS);
     if (isCloud(providerBefore)) {
       await settings.update("provider", providerBefore, vscode.ConfigurationTarget.Global);
     }
@@ -177,7 +178,7 @@ export async function setUpKey(parts: SetUpParts, place?: ModelPlace): Promise<v
 
 /** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
 async function tried(parts: SetUpParts, key: string, place: ModelPlace): Promise<Found | undefined> {
-  await changed(parts, place, key);
+  await changed(parts, place, toStore(key, place.address));
   return foundAt(parts);
 }
 
@@ -240,8 +241,11 @@ async function use(parts: SetUpParts, place: ModelPlace, found: Found): Promise<
   const { address, provider } = place;
   const before = placeInForce();
   if (address !== before.address || provider !== before.provider) {
-    const key = await parts.apiKey.read();
-    if (key !== undefined && !(await confirm(t("The stored API key is not for {address}", { address }), FORGOTTEN, t("Forget the Key")))) {
+    const stored = await parts.apiKey.read();
+    if (
+      stored !== undefined &&
+      !(await confirm(t("The stored API key is not for {address}", { address }), FORGOTTEN, t("Forget the Key")))
+    ) {
       return;
     }
     if (
@@ -251,7 +255,7 @@ async function use(parts: SetUpParts, place: ModelPlace, found: Found): Promise<
     ) {
       return;
     }
-    if (key !== undefined) {
+    if (stored !== undefined) {
       await changed(parts, place, undefined);
     }
   }
@@ -312,8 +316,8 @@ function stepsOf(parts: SetUpParts): Steps {
   };
 }
 
-/** Changes address and key while no server runs, and waits until one does. */
-async function changed(parts: SetUpParts, place: ModelPlace, key: string | undefined, declined?: string): Promise<void> {
+/** Changes address and key while no server runs, and waits until one does. @param stored the key, as `toStore` wrote it */
+async function changed(parts: SetUpParts, place: ModelPlace, stored: string | undefined, declined?: string): Promise<void> {
   const { apiKey, connection } = parts;
   const endpoint = {
     address: () => placeInForce().address,
@@ -323,7 +327,7 @@ async function changed(parts: SetUpParts, place: ModelPlace, key: string | undef
     stop: () => connection.stop(),
     restart: () => connection.restart(),
   };
-  await restarted(parts, () => changeEndpoint(endpoint, place.address, key), declined);
+  await restarted(parts, () => changeEndpoint(endpoint, place.address, stored), declined);
 }
 
 /** Does what makes the server start again, and waits until it runs. @throws Declined with that message, and has done nothing then */

@@ -10,6 +10,7 @@
  * Below that, the environment variables that it gets. No VS Code in here.
  */
 
+import type { StoredKey } from "../model/storedKey";
 import type { RunProgram } from "./process";
 
 export interface ServerCommand {
@@ -74,18 +75,22 @@ async function canImportUllage(inputs: ServerCommandInputs): Promise<boolean> {
 
 /**
  * The editor's own environment without what only concerns the editor (a command that the agent runs must not inherit
- * `ELECTRON_RUN_AS_NODE`), and with the API key, which travels by no other way. A key that the user stored is for the address that is set, whatever
- * is asked there; it wins over inherited ones.
+ * `ELECTRON_RUN_AS_NODE`), and with the API key, which travels by no other way. A key that the user stored is for the address that is named beside
+ * it, whatever is asked there; it wins over inherited ones.
  */
-export function serverEnvironment(inherited: NodeJS.ProcessEnv, apiKey: string | undefined): Record<string, string> {
+export function serverEnvironment(inherited: NodeJS.ProcessEnv, stored: StoredKey | undefined): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && !/^(ELECTRON_|VSCODE_)/.test(name)) {
       env[name] = value;
     }
   }
-  if (apiKey !== undefined) {
-    env.ULLAGE_API_KEY = apiKey;
+  if (stored !== undefined) {
+    env.ULLAGE_API_KEY = stored.key;
+    delete env.ULLAGE_API_KEY_ADDRESS;
+    if (stored.address !== undefined) {
+      env.ULLAGE_API_KEY_ADDRESS = stored.address;
+    }
   }
   return env;
 }

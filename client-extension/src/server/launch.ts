@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
 import type { ApiKey } from "../model/apiKey";
+import { fromStore } from "../model/storedKey";
 import { addExtra, ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
 import { type Extra, EXTRAS, hasExtra } from "./extraPackages";
 import { proxyVariables } from "./environmentTrouble";
@@ -88,7 +89,7 @@ export class Launch implements ServerLaunch {
   }
 
   async environment(): Promise<Record<string, string>> {
-    return serverEnvironment(process.env, await this.apiKey.read());
+    return serverEnvironment(process.env, fromStore(await this.apiKey.read()));
   }
 
   private readonly log = (line: string): void => this.channel.info(line);

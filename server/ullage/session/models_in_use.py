@@ -14,7 +14,7 @@ from typing import Protocol
 from ullage.context.blocks import Json
 from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
-from ullage.models.choose import Provider, offered_models, try_model
+from ullage.models.choose import Provider, offered_models, shown_address, try_model
 from ullage.models.clouds.places import Clouds
 from ullage.models.counting import CountText
 from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
@@ -28,7 +28,7 @@ from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.timeline.updates import ModelInfo
 from ullage.session.token_counts import CountTexts, TokenCounts, in_a_thread
-from ullage.starting import Keys
+from ullage.starting import Keys, written_out
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import UserState
 
@@ -217,6 +217,16 @@ class ModelsInWorkspace:
             )
         except ModelError as error:
             raise _refusal_of(error) from error
+
+    def withheld_key(self, settings: Settings) -> str | None:
+        """What the user is told where their key was given for another address than the one that is set; None where it was not."""
+        if not self._keys.own_is_for_another(settings.provider, settings.base_url):
+            return None
+        given, other = (shown_address(written_out(address)) for address in (self._keys.own_address or "", settings.base_url))
+        return (
+            f'The setting "Ullage › Model: Base Url" leads to {other}, but the stored API key was given for {given}. So it is not sent '
+            'there. Set a key for that address with the command "Ullage: Set API key…".'
+        )
 
     def forget(self) -> None:
         """Lets go of all models, since the endpoint is another one: each is made anew when it is next asked for. Calls that run are not cut

@@ -335,6 +335,8 @@ class Sessions:
             self._on_warning(OTHER_LOCATION)
         if self._opened_with.team_place != settings.team_place:
             self._on_warning(OTHER_TEAM)
+        if (withheld := self._models.withheld_key(settings)) is not None:
+            self._on_warning(withheld)
         self._around.policy = self._policy(settings.policy_name)
         self._around.folders.home = home_beside(self._around.folders) if settings.home_files else None
         for each in self.worktrees.surrounded:
