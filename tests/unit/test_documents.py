@@ -43,7 +43,8 @@ def test_the_pages_for_users_have_the_numbers_of_the_threshold() -> None:
     below = BelowWindow()
     assert f"| large | {USUAL_CAP:,} tokens, or what `ullage.compaction.cap` says |" in compaction
     together = f"{below.reserve + below.margin:,}"
-    assert f"the window less {together}: {below.reserve:,} for the reply, {below.margin:,} as a margin |" in compaction
+    less = f"the window less {together}: {below.reserve:,} for the reply, {below.margin:,} as a margin"
+    assert f"| smaller than the cap and {together} tokens | {less} |" in compaction
     assert f"it is {USUAL_CAP:,} tokens at most" in faq
 
 
