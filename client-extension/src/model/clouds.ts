@@ -8,6 +8,7 @@ import { t } from "../l10n";
 import { askFor } from "../notify";
 import { type ExtraPackages, offerPackages } from "../server/offerPackages";
 import { Declined } from "../session/ending";
+import { settingOf } from "../settings";
 import { type Cloud, CLOUDS, type Found, partProblem } from "./choices";
 
 /** What the dialogue does with what was entered. */
@@ -97,7 +98,7 @@ async function write(values: Map<string, string | undefined>): Promise<void> {
     }
   }
   const wanted = values.get("model.provider");
-  const provider = vscode.workspace.getConfiguration("ullage.model").get<string>("provider", "");
+  const provider = settingOf("model.provider", "");
   if (wanted !== undefined && provider !== wanted) {
     throw new Error(
       t('The setting "Ullage › Model: Provider" is "{provider}" for this workspace or machine. Set it to "{wanted}" there.', {

@@ -7,6 +7,7 @@ import { askFor, tell, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import type { ServerConnection } from "../server/connection";
 import type { ActiveSession } from "../session/activeSession";
+import { settingOf } from "../settings";
 import { labelText } from "../visible";
 
 const TITLE = t("Ullage: model of this session");
@@ -27,7 +28,7 @@ interface ModelPick extends vscode.QuickPickItem {
 
 /** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
 export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
-  const known = vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "editor" ? [] : KNOWN_MODELS;
+  const known = settingOf("model.provider", "") === "editor" ? [] : KNOWN_MODELS;
   const asked = connection.request("ullage/model/list", {}).then(
     ({ models }): ModelOffer => ({ models }),
     (error: Error): ModelOffer => ({ models: known.map((name) => ({ name, displayName: name })), problem: error.message }),

@@ -28,6 +28,7 @@ import type { SessionNews } from "../../webview/messages";
 import type { ClientNotifications, Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
 import { EditorModels } from "../model/editorModels";
 import { warn } from "../notify";
+import { allSettings } from "../settings";
 import { LogLineReader } from "./process";
 import { showingProgress } from "./progress";
 import { askInLanguage } from "./serverTexts";
@@ -97,7 +98,9 @@ export function createLanguageClient(
         handleApplyEdit: applyAndSave,
         configuration: async (params, token, next) => {
           const answers = await next(params, token);
-          return Array.isArray(answers) ? answers.map(withoutExtensionOnly) : answers;
+          return Array.isArray(answers)
+            ? answers.map((answer, at) => (params.items[at]?.section === "ullage" ? forServer() : answer))
+            : answers;
         },
       },
     },
@@ -170,11 +173,9 @@ function logLines(stream: NodeJS.ReadableStream, log: vscode.LogOutputChannel): 
 }
 
 /** The server asks for the section `ullage`; what concerns the extension alone stays here. */
-function withoutExtensionOnly(section: unknown): unknown {
-  if (typeof section !== "object" || section === null) {
-    return section;
-  }
-  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.has(name)));
+/** The settings that concern the server. */
+function forServer(): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(allSettings()).filter(([name]) => !EXTENSION_ONLY.has(name)));
 }
 
 /**

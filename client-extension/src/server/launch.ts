@@ -16,6 +16,7 @@ import { usualPythons, usualUvs } from "./pythonPlaces";
 import { resolveServerCommand, type ServerCommand, serverEnvironment } from "./command";
 import type { ServerLaunch } from "./connection";
 import type { Remembered, Secrets } from "./languageClient";
+import { settingOf } from "../settings";
 import { runProgram } from "./process";
 
 /** Where the editor keeps the interpreter with which the server ran last. */
@@ -58,16 +59,15 @@ export class Launch implements ServerLaunch {
   }
 
   resolve(signal: AbortSignal, report: (message: string) => void): Promise<ServerCommand> {
-    const settings = vscode.workspace.getConfiguration("ullage.server");
     const known = this.context.globalState.get<string>(KNOWN_INTERPRETER);
-    const interpreter = settings.get<string>("interpreter", "").trim();
+    const interpreter = settingOf("server.interpreter", "").trim();
     // Until this start has gone well, too, the next one tries it first.
     void this.context.globalState.update(KNOWN_INTERPRETER, undefined);
     this.used = [interpreter];
     this.managed = undefined;
     return resolveServerCommand({
       trusted: vscode.workspace.isTrusted,
-      command: settings.get<string[]>("command", []),
+      command: [...settingOf("server.command", [])],
       interpreter,
       isKnown: (path) => path === known,
       ensureEnvironment: async () => {

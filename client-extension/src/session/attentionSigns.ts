@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
 import { t } from "../l10n";
 import { tell, warn } from "../notify";
+import { settingOf } from "../settings";
 import type { ActiveSession } from "./activeSession";
 import { Attention, type Sign, type Wanted } from "./attention";
 
@@ -42,11 +43,10 @@ export function bindAttention(session: ActiveSession, chat: ChatView): vscode.Di
 
 /** The user's settings. */
 export function wantedSigns(): Wanted {
-  const settings = vscode.workspace.getConfiguration("ullage.notifications");
   return {
-    approval: settings.get<boolean>("approval") !== false,
-    done: settings.get<boolean>("done") !== false,
-    sound: settings.get<boolean>("sound") === true,
+    approval: settingOf("notifications.approval", true),
+    done: settingOf("notifications.done", true),
+    sound: settingOf("notifications.sound", false),
   };
 }
 
