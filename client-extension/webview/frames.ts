@@ -32,6 +32,8 @@ export class Frames {
   private isDrawing = false;
   /** No frame before that time. */
   private notBefore = 0;
+  /** What was drawn ahead of its frame is not painted yet, so nobody has seen it. */
+  private isAhead = false;
 
   constructor(
     private readonly draw: () => void,
@@ -46,12 +48,22 @@ export class Frames {
     }
   }
 
+  /** Whether all that is drawn was painted, too. */
+  get isSeen(): boolean {
+    return !this.isAhead;
+  }
+
   /** Draws at once what waits for a frame: what acts on the page is to find it as it was told to be. */
   catchUp(): void {
-    if (this.isWanted) {
-      this.isWanted = false;
-      this.draw();
+    if (!this.isWanted) {
+      return;
     }
+    this.isWanted = false;
+    if (!this.isAhead) {
+      this.isAhead = true;
+      this.clock.inFrame(() => this.clock.after(0, () => (this.isAhead = false)));
+    }
+    this.draw();
   }
 
   private plan(): void {

@@ -32,7 +32,11 @@ const host = connectHost((message) => {
     frames.catchUp(); // the session that the host told of before
     show(message.view);
   } else if (message.type === "answerApproval") {
-    panel.answerApproval(message.allow);
+    if (frames.isSeen) {
+      panel.answerApproval(message.allow);
+    } else {
+      panel.nextApproval(); // what stands there was not painted yet: nobody allows what they do not see
+    }
   } else if (message.type === "nextApproval") {
     frames.catchUp();
     panel.nextApproval();
@@ -142,7 +146,8 @@ async function showItem(itemId: string, words = ""): Promise<void> {
       break;
     }
   }
-  panel.update(state);
+  frames.want();
+  frames.catchUp();
   if (sessionId() !== shown || !panel.reveal(itemId, words)) {
     cards.showError(t("This message is not in the conversation."));
   }

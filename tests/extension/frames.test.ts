@@ -63,6 +63,21 @@ test("a drawing that fails does not keep the next from being made", () => {
   assert.equal(drawn, 2);
 });
 
+test("what is drawn ahead of its frame is seen once a frame was painted", () => {
+  const due: (() => void)[] = [];
+  const clock: Clock = { now: () => 0, inFrame: (work) => due.push(work), after: (_, work) => due.push(work) };
+  const frames = new Frames(() => undefined, clock);
+  frames.want();
+  assert.ok(frames.isSeen, "what is drawn");
+  frames.catchUp();
+  assert.ok(!frames.isSeen);
+  while (due.length > 0) {
+    assert.ok(!frames.isSeen, "before it is painted");
+    due.shift()?.();
+  }
+  assert.ok(frames.isSeen);
+});
+
 test("what is drawn ahead of its frame is not drawn again in it, and what comes after it is", () => {
   const due: (() => void)[] = [];
   const clock: Clock = { now: () => 0, inFrame: (work) => due.push(work), after: (_, work) => due.push(work) };

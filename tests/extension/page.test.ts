@@ -3,8 +3,10 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ToPanel } from "../../client-extension/webview/messages";
-import { snapshot, user } from "./samples";
+import type { ToHost, ToPanel } from "../../client-extension/webview/messages";
+import { snapshot, toolCall, user } from "./samples";
+
+const sent: ToHost[] = [];
 
 const nothing = () => undefined;
 
@@ -14,11 +16,34 @@ function tell(message: ToPanel): void {
   window.dispatchEvent(new window.MessageEvent("message", { data: message }));
 }
 
-test("what the host shows finds the page as the host told of it before, without a frame between", async () => {
-  Object.assign(globalThis, { acquireVsCodeApi: () => ({ postMessage: nothing, getState: nothing, setState: nothing }) });
-  document.body.replaceChildren();
-  await import("../../client-extension/webview/main");
+const api = { postMessage: (message: ToHost) => sent.push(message), getState: nothing, setState: nothing };
+
+/** A page that the tests of this file share, since its script begins once. */
+let page: Promise<unknown> | undefined;
+
+async function loaded(): Promise<void> {
+  if (page === undefined) {
+    Object.assign(globalThis, { acquireVsCodeApi: () => api });
+    document.body.replaceChildren();
+    page = import("../../client-extension/webview/main");
+  }
+  await page;
   tell({ type: "server", status: { state: "running" } });
+}
+
+const asks = (id: string) =>
+  toolCall(id, {
+    status: "awaiting_permission",
+    permissionId: id,
+    permission: [{ optionId: "once", name: "Allow once", kind: "allow_once" }],
+  });
+
+/** Which questions were answered. */
+const answered = () =>
+  sent.flatMap((each) => (each.type === "request" && each.method === "ullage/permission/respond" ? [each.params] : []));
+
+test("what the host shows finds the page as the host told of it before, without a frame between", async () => {
+  await loaded();
   tell({ type: "snapshot", snapshot: snapshot({ items: [user("u1")] }) });
   await settle();
   assert.equal(prompts(), 1);
@@ -26,4 +51,19 @@ test("what the host shows finds the page as the host told of it before, without 
   tell({ type: "show", view: { kind: "prompt", prompt: { text: "prompt u1", attachments: [] } } });
   assert.equal(document.querySelector<HTMLTextAreaElement>("textarea.prompt")?.value, "prompt u1");
   assert.equal(prompts(), 0, "the fork ends before that prompt");
+});
+
+test("a question that is drawn ahead of its frame is not allowed before it was painted", async () => {
+  await loaded();
+  tell({ type: "snapshot", snapshot: snapshot({ items: [asks("seen")] }) });
+  await settle();
+  tell({ type: "snapshot", snapshot: snapshot({ items: [toolCall("seen"), asks("new")] }) });
+  tell({ type: "focusPrompt" });
+  assert.equal(document.querySelectorAll(".approval:not(.answered)").length, 1);
+  tell({ type: "answerApproval", allow: true });
+  assert.deepEqual(answered(), []);
+  await settle();
+  await settle();
+  tell({ type: "answerApproval", allow: true });
+  assert.equal(answered().length, 1);
 });
