@@ -81,8 +81,12 @@ test("a warning about a setting leads to the settings, one about an import to th
     'Sessions in PostgreSQL need the library psycopg, which is not installed. Install it beside Ullage: pip install "ullage[postgres]"';
   assert.deepEqual(buttonsBeside(lacking), ["Install…"]);
   assert.deepEqual(buttonsBeside(CHINESE[lacking] ?? ""), ["Install…"], "in Chinese, too");
-  const withheld = Object.keys(CHINESE).find((english) => english.includes("the stored API key was given for")) ?? "";
-  assert.deepEqual(buttonsBeside(withheld), ["Set API key", "Open settings"]);
+  const withheld = Object.keys(CHINESE).filter((english) => english.includes("the stored API key was given for"));
+  assert.deepEqual(
+    withheld.map(buttonsBeside),
+    [["Set API key"], ["Set API key", "Open settings"]],
+    "of the environment, and of a setting",
+  );
   const brought = Object.entries(CHINESE).find(([english]) => english.startsWith("This folder brings sessions of Ullage along"));
   assert.deepEqual(buttonsBeside(brought?.[1] ?? ""), ["Import"], "in Chinese, too");
   assert.deepEqual(buttonsBeside("Files changed outside the editor are not noticed"), []);

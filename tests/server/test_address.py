@@ -60,3 +60,22 @@ async def test_once_confirmed_it_is_used_and_asked_for_no_more(folder: Path, sta
             fake.enqueue(Say("Again."))
             assert "Again." in await said(client)
             assert client.questions == []
+
+
+@pytest.mark.parametrize(("given_for", "sent"), [("https://api.anthropic.com", False), (None, True)])
+async def test_a_stored_key_goes_to_a_confirmed_address_only_where_it_was_given_for_it(
+    folder: Path, state: Path, given_for: str | None, sent: bool
+) -> None:
+    async with FakeApi() as fake:
+        bound = {"ULLAGE_API_KEY": "sk-ant-stored", "ULLAGE_API_KEY_ADDRESS": given_for or fake.base_url}
+        async with editor_window(folder, state, env=variables(fake) | bound) as client:
+            await client.until_question()
+            await client.open()
+            client.answer.set_result(SEND_THERE)
+            await client.until(lambda update: isinstance(update, updates.ModelUpdate))
+            fake.enqueue(Say("Well."))
+            await said(client)
+            assert {record.key == "sk-ant-stored" for record in fake.requests} == {sent}
+            assert KEY not in {record.key for record in fake.requests}
+            told = [message.message for message in client.messages if "stored API key" in message.message]
+            assert [message.startswith("ANTHROPIC_BASE_URL in the environment leads to ") for message in told] == ([] if sent else [True])

@@ -5,7 +5,6 @@ import { t } from "../l10n";
 import { askFor, tell } from "../notify";
 
 const SECRET = "ullage.apiKey";
-const PROMPT = t("Kept in the system's secret storage and handed to the server alone");
 
 /** The API key, in the editor's secret storage. */
 export class ApiKey {
@@ -33,12 +32,13 @@ export class ApiKey {
    * Asks for a key; undefined if the user leaves.
    *
    * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
+   * @param prompt says where it will be sent.
    * @param typed stands in the box already: a key that nobody refused, since the server could not be reached.
    */
   async input(
     problemOf: (typed: string) => string | undefined,
-    problem?: string,
-    prompt = PROMPT,
+    problem: string | undefined,
+    prompt: string,
     placeHolder = "",
     typed = "",
   ): Promise<string | undefined> {

@@ -21,9 +21,9 @@ import {
   serversToLookFor,
 } from "./choices";
 import { setUpCloud, type Steps } from "./clouds";
-import { placeInForce, setEditorModel, setEndpoint } from "./modelSettings";
+import { addressAsked, placeInForce, setEditorModel, setEndpoint } from "./modelSettings";
 import { chooseModel } from "./picker";
-import { toStore } from "./storedKey";
+import { ANTHROPIC, toStore } from "./storedKey";
 import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
@@ -144,8 +144,11 @@ export async function setUpKey(parts: SetUpParts, place?: ModelPlace): Promise<v
     }
   };
   const { address, provider } = place ?? before.place;
-  const isAnthropics = provider === "anthropic" && address === "";
-  const prompt = place !== undefined && address !== "" ? t("{address} asks for a key", { address }) : undefined;
+  const isAnthropics = provider === "anthropic" && addressAsked({ address, provider }) === ANTHROPIC;
+  const prompt =
+    place !== undefined && address !== ""
+      ? t("{address} asks for a key", { address })
+      : t("Kept in the system's secret storage, and sent to {address} alone", { address: addressAsked({ address, provider }) });
   for (let problem: string | undefined, typed = ""; ;) {
     const key = await parts.apiKey.input(
       isAnthropics ? keyProblem : () => undefined,
@@ -178,7 +181,7 @@ export async function setUpKey(parts: SetUpParts, place?: ModelPlace): Promise<v
 
 /** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
 async function tried(parts: SetUpParts, key: string, place: ModelPlace): Promise<Found | undefined> {
-  await changed(parts, place, toStore(key, place.address));
+  await changed(parts, place, toStore(key, addressAsked(place)));
   return foundAt(parts);
 }
 

@@ -4,11 +4,17 @@ import * as vscode from "vscode";
 import { t } from "../l10n";
 import { settingOf } from "../settings";
 import { OPENAI, type ModelPlace } from "./choices";
+import { ANTHROPIC } from "./storedKey";
 
 /** With OpenAI's address written out where none is set: the stored key goes to addresses of the settings alone, or to Anthropic. */
 export function placeInForce(): ModelPlace {
   const provider = settingOf("model.provider", "") === "openai" ? "openai" : "anthropic";
   return { address: settingOf("model.baseUrl", "") || (provider === "openai" ? OPENAI : ""), provider };
+}
+
+/** Where a key of that place goes: to an address of the environment where none is set. */
+export function addressAsked({ address, provider }: ModelPlace): string {
+  return address || (provider === "anthropic" ? (process.env.ANTHROPIC_BASE_URL ?? "").trim() : "") || ANTHROPIC;
 }
 
 /** @throws Error where the demo is set for more than the user, which only they can change. */

@@ -82,12 +82,19 @@ def choose_model(
         return with_facts(EditorModel(name, editor, media=media), facts)
     if provider == "openai":
         return with_facts(ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
-    base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
+    base_url = address_in_force(provider, base_url, environment)
     if provider == "anthropic" or (provider == "auto" and (api_key or base_url)):
         return with_facts(AnthropicModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
     folder = environment.get(SCENARIOS)
     scenarios = load_scenarios(Path(folder) if folder else None)
     return PracticeModel(scenarios, pace=float(environment.get(PACE, "1")))
+
+
+def address_in_force(provider: Provider, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The address that is asked: the one that is set, else that of the environment where the provider is Anthropic. Empty: the provider's
+    own."""
+    inherited = environment.get(BASE_URL, "") if provider in ("auto", "anthropic") else ""
+    return base_url.strip() or inherited.strip()
 
 
 def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[str, str], is_confirmed: Callable[[str], bool]) -> str:

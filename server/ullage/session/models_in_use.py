@@ -14,12 +14,12 @@ from typing import Protocol
 from ullage.context.blocks import Json
 from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
-from ullage.models.choose import Provider, offered_models, shown_address, try_model
+from ullage.models.choose import Provider, address_in_force, offered_models, shown_address, try_model
 from ullage.models.clouds.places import Clouds
 from ullage.models.counting import CountText
 from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.endpoint_checks import integer, mapping
-from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
+from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError, public_url
 from ullage.models.facts import ModelFacts, offered_with
 from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.model_card import OfferedModel
@@ -170,7 +170,7 @@ class ModelsInWorkspace:
                 effort=asked,
                 provider=settings.provider,
                 base_url=settings.base_url,
-                api_key=self._keys.of(settings.provider, settings.base_url),
+                api_key=self._api_key(settings),
                 media=self._media,
                 facts=settings.facts.get(name),
                 clouds=settings.clouds,
@@ -190,7 +190,7 @@ class ModelsInWorkspace:
             models = await offered_models(
                 provider=_provider_at(settings, address, provider),
                 base_url=settings.base_url,
-                api_key=self._keys.of(settings.provider, settings.base_url),
+                api_key=self._api_key(settings),
                 address=address,
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
@@ -208,7 +208,7 @@ class ModelsInWorkspace:
                 name,
                 provider=_provider_at(settings, address, provider),
                 base_url=settings.base_url,
-                api_key=self._keys.of(settings.provider, settings.base_url),
+                api_key=self._api_key(settings),
                 address=address,
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
@@ -219,14 +219,23 @@ class ModelsInWorkspace:
             raise _refusal_of(error) from error
 
     def withheld_key(self, settings: Settings) -> str | None:
-        """What the user is told where their key was given for another address than the one that is set; None where it was not."""
-        if not self._keys.own_is_for_another(settings.provider, settings.base_url):
+        """What the user is told where their key was given for another address than the one that is asked; None where it was not."""
+        address = address_in_force(settings.provider, settings.base_url)
+        if settings.provider == "practice" or not self._keys.own_is_for_another(settings.provider, address):
             return None
-        given, other = (shown_address(written_out(address)) for address in (self._keys.own_address or "", settings.base_url))
+        given, other = (shown_address(public_url(written_out(each))) for each in (self._keys.own_address or "", address))
+        if address and not settings.base_url.strip():
+            return (
+                f"ANTHROPIC_BASE_URL in the environment leads to {other}, but the stored API key was given for {given}. So it is not sent "
+                'there. Set a key for that address with the command "Ullage: Set API key…".'
+            )
         return (
             f'The setting "Ullage › Model: Base Url" leads to {other}, but the stored API key was given for {given}. So it is not sent '
             'there. Set a key for that address with the command "Ullage: Set API key…".'
         )
+
+    def _api_key(self, settings: Settings) -> str | None:
+        return self._keys.of(settings.provider, address_in_force(settings.provider, settings.base_url))
 
     def forget(self) -> None:
         """Lets go of all models, since the endpoint is another one: each is made anew when it is next asked for. Calls that run are not cut

@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from ullage.context.quoting import visible_line
 from ullage.session.settings import Settings
 
 if TYPE_CHECKING:
@@ -207,11 +208,15 @@ _KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}
 _MOST_NAMED = 10
 """Most unknown settings that are named in one sentence."""
 
+_LONGEST_NAME = 100
+"""Characters of the name of an unknown setting that are shown."""
+
 
 def read_settings(section: object, *, trusted: bool, shows_questions: bool = True) -> tuple[Settings, list[str]]:
     """Gives the settings, and a sentence for the user about each value that could not be used and about names that are no settings.
 
-    `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
+    `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default. Where something else stands in
+    the place of a group, what it would say of where the model is asked and of how much is protected counts as bad.
     """
     used: dict[str, Any] = {}
     complaints = _unknown(section)
@@ -221,18 +226,18 @@ def read_settings(section: object, *, trusted: bool, shows_questions: bool = Tru
         value = _value_at(section, setting.name)
         if value is None:
             continue
+        page, told = name_on_the_page(f"{SECTION}.{setting.name}"), []
         if setting.fits(value):
             used[setting.field] = setting.read(value)
+        elif _decides(setting, provider):
+            fault = fault or f'Nothing was sent: the setting "{page}" must be {_wanted(setting)}. Correct it, then continue.'
+            told = [f'The setting "{page}" must be {_wanted(setting)}. Until it is, no model is asked']
+        elif setting.strictest is not None:
+            used[setting.field] = setting.strictest
+            told = [f'The setting "{page}" must be {_wanted(setting)}. The strictest value, {setting.strictest!r}, is used']
         else:
-            page, wanted, default = name_on_the_page(f"{SECTION}.{setting.name}"), _wanted(setting), _DEFAULTS[setting.field]
-            if _decides(setting, provider):
-                fault = fault or f'Nothing was sent: the setting "{page}" must be {wanted}. Correct it, then continue.'
-                complaints.append(f'The setting "{page}" must be {wanted}. Until it is, no model is asked')
-            elif setting.strictest is not None:
-                used[setting.field] = setting.strictest
-                complaints.append(f'The setting "{page}" must be {wanted}. The strictest value, {setting.strictest!r}, is used')
-            else:
-                complaints.append(f'The setting "{page}" must be {wanted}. Its default, {default!r}, is used')
+            told = [f'The setting "{page}" must be {_wanted(setting)}. Its default, {_DEFAULTS[setting.field]!r}, is used']
+        complaints += [] if value is _NO_GROUP else told  # that a group is none was told by its name
         if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
             complaints += _installed().problems
     return Settings(**used, endpoint_fault=fault, trusted=trusted, shows_questions=shows_questions), complaints
@@ -256,7 +261,7 @@ def _fault_of_names(section: object) -> str:
     known = {name.lower() for name in _SAYS_WHERE}
     for name in _names_in(cast("dict[str, object]", section)):
         if name not in _KNOWN and name.strip('"').removeprefix(f"{SECTION}.").lower() in known:
-            written = f"{SECTION}.{name}"
+            written = visible_line(f"{SECTION}.{name}")
             return f"Nothing was sent: `{written}` is not understood, and may say where the model is asked. {_EXAMPLE}."
     return ""
 
@@ -279,7 +284,7 @@ def _unknown(section: object) -> list[str]:
     names = [name for name in _names_in(cast("dict[str, object]", section)) if name not in _KNOWN]
     if not names:
         return []
-    told = ", ".join(f"{SECTION}.{name}" for name in names[:_MOST_NAMED])
+    told = ", ".join(visible_line(f"{SECTION}.{name}"[:_LONGEST_NAME]) for name in names[:_MOST_NAMED])
     if len(names) > _MOST_NAMED:
         told = f"{told} and {len(names) - _MOST_NAMED} more"
     if any("." in key for key in cast("dict[str, object]", section)):
@@ -302,9 +307,16 @@ def _names_in(section: dict[str, object]) -> Iterator[str]:
 
 
 def _value_at(section: object, name: str) -> object:
+    """What stands at a name; None if nothing does, and `_NO_GROUP` if something else than a group stands where one should be."""
     value = section
     for key in name.split("."):
-        if not isinstance(value, dict):
+        if value is None:
             return None
+        if not isinstance(value, dict):
+            return _NO_GROUP
         value = cast("dict[str, object]", value).get(key)
     return value
+
+
+_NO_GROUP = object()
+"""Fits no setting."""

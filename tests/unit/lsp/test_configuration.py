@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,32 @@ def test_a_bad_value_of_what_protects_counts_as_the_strictest(section: object, s
     read, (complaint,) = read_settings(section, trusted=True)
     assert read == settings
     assert "The strictest value, " in complaint
+
+
+@pytest.mark.parametrize(
+    ("section", "strictest"),
+    [
+        ({"bash": "required", "permissions": 5, "hooks": []}, {"bash_sandbox": "required", "ask_for": "everything", "hooks": False}),
+        ("off", {"bash_sandbox": "required", "ask_for": "everything", "hooks": False}),
+        ({"bash": None, "permissions": {}, "hooks": {"enabled": None}}, {}),
+    ],
+)
+def test_what_stands_in_the_place_of_a_group_that_protects_counts_as_the_strictest(section: object, strictest: dict[str, Any]) -> None:
+    settings, _ = read_settings(section, trusted=True)
+    assert replace(settings, endpoint_fault="") == replace(Settings(), **strictest)
+
+
+@pytest.mark.parametrize("section", [{"model": 5}, {"model": ["http://127.0.0.1:8080"]}, "http://127.0.0.1:8080", 3])
+def test_what_stands_in_the_place_of_the_models_group_sends_nothing(section: object) -> None:
+    settings, (complaint,) = read_settings(section, trusted=True)
+    assert settings.endpoint_fault.startswith("Nothing was sent: ")
+    assert "ullage" in complaint
+
+
+def test_the_name_of_what_is_no_setting_is_shown_on_one_line_and_not_for_long() -> None:
+    _, (complaint,) = read_settings({"a\n\u202eb": 1, "c" * 500: 2}, trusted=True)
+    assert "a⏎\\u202eb" in complaint
+    assert len(complaint) < 300
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,9 @@ export const MODELS: readonly string[] = [
   known(
     'The setting "Ullage › Model: Base Url" leads to {other}, but the stored API key was given for {given}. So it is not sent there. Set a key for that address with the command "Ullage: Set API key…".',
   ),
+  known(
+    'ANTHROPIC_BASE_URL in the environment leads to {other}, but the stored API key was given for {given}. So it is not sent there. Set a key for that address with the command "Ullage: Set API key…".',
+  ),
   known('The setting "Ullage › Model: Base Url" is no web address: `{address}`. One looks like `http://127.0.0.1:8080`.'),
   known("{name} refused the conversation as too long, but named impossible sizes. Compact it, or begin a new session."),
   known("It asks to be called again in {seconds} s."),

@@ -131,9 +131,10 @@ class Sessions:
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
     async def start(self) -> None:
-        """Begins to watch the disk, and says what is wrong with the store."""
+        """Begins to watch the disk, and says what is wrong with the store and the key."""
         for warning in self._kept.warnings:
             self._on_warning(warning)
+        self._tell_of_the_key()
         loop = asyncio.get_running_loop()
         self._kept.log.tell_of(
             lambda text: call_in(loop, lambda: self._on_warning(text)),
@@ -335,8 +336,7 @@ class Sessions:
             self._on_warning(OTHER_LOCATION)
         if self._opened_with.team_place != settings.team_place:
             self._on_warning(OTHER_TEAM)
-        if (withheld := self._models.withheld_key(settings)) is not None:
-            self._on_warning(withheld)
+        self._tell_of_the_key()
         self._around.policy = self._policy(settings.policy_name)
         self._around.folders.home = home_beside(self._around.folders) if settings.home_files else None
         for each in self.worktrees.surrounded:
@@ -351,6 +351,11 @@ class Sessions:
         for session in self._open:
             session.settings_changed()
         self._background.keep(follow(self.servers, settings))
+
+    def _tell_of_the_key(self) -> None:
+        withheld = self._models.withheld_key(self._around.settings)
+        if withheld is not None:
+            self._on_warning(withheld)
 
     @property
     def always_allowed(self) -> Remembered:
