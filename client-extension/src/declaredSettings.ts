@@ -28,7 +28,8 @@ const THE_USERS_ALONE = new Set(["machine", "application"]);
 /** The value of a setting that is in force. One of the machine is the user's, and a workspace gives no other one a shape that it has not. */
 export function valueInForce(name: string, declared: DeclaredSetting, known: KnownSettings): unknown {
   const value = known.get(name);
-  if (!THE_USERS_ALONE.has(declared.scope ?? "") && (declared.type === "object" || !isObject(value))) {
+  const isThere = value !== undefined && value !== null && (declared.type === "object" || !isObject(value));
+  if (isThere && !THE_USERS_ALONE.has(declared.scope ?? "")) {
     return value;
   }
   const found = known.inspect(name);

@@ -52,10 +52,16 @@ test("what a workspace may set is in force", () => {
   assert.equal(at(section, "mcp.toolsInFull"), 5);
 });
 
-test("what a workspace writes below a name of its own does not take the place of the user's", () => {
-  const known = knownAs({ model: { provider: "bedrock" } }, { model: { provider: { x: 1 } } });
-  assert.equal(valueInForce("model.provider", { scope: "window", type: "string" }, known), "bedrock");
-});
+for (const [title, model] of [
+  ["below a name", { provider: { x: 1 } }],
+  ["above it", null],
+  ["as nothing", { provider: null }],
+] as const) {
+  test(`what a workspace writes ${title} does not take the place of the user's choice, where it may make another`, () => {
+    const known = knownAs({ model: { provider: "bedrock" } }, { model });
+    assert.equal(valueInForce("model.provider", { scope: "window", type: "string" }, known), "bedrock");
+  });
+}
 
 test("what the user has set that is no setting is told to the server, and so is what stands in the place of a group", () => {
   const user = { model: { baseURL: "https://gateway.example" }, bash: 5, permissions: null, new: { x: 1 } };
