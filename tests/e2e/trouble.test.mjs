@@ -35,6 +35,8 @@ stage("trouble", {}, (scenario) => {
   scenario("a key that was stored for another address", { goesOn: true }, async (scene) => {
     const { page, api, settings, screenshot } = scene;
     await runCommand(page, "Ullage: Set API key…");
+    await page.locator(".quick-input-widget").getByText(`sent to ${api.url} alone`).waitFor();
+    await screenshot("1-asked");
     await page.locator(".quick-input-widget input").fill("stored-for-this-one");
     await page.keyboard.press("Enter");
     await page.getByPlaceholder("Which model answers from now on").waitFor();
@@ -44,7 +46,7 @@ stage("trouble", {}, (scenario) => {
     const warning = panel.getByText(`leads to ${WEB_PAGE}, but the stored API key was given for ${api.url}`);
     await warning.waitFor();
     await panel.getByRole("button", { name: "Set API key" }).waitFor();
-    await screenshot("told");
+    await screenshot("2-told");
     await settings({});
     await warning.waitFor({ state: "detached" });
     await api.enqueue({ say: "40,000 litres." });
