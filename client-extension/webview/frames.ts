@@ -32,8 +32,8 @@ export class Frames {
   private isDrawing = false;
   /** No frame before that time. */
   private notBefore = 0;
-  /** What was drawn ahead of its frame is not painted yet, so nobody has seen it. */
-  private isAhead = false;
+  /** How many drawings ahead of their frame are not painted yet, so that nobody has seen them. */
+  private ahead = 0;
 
   constructor(
     private readonly draw: () => void,
@@ -50,7 +50,7 @@ export class Frames {
 
   /** Whether all that is drawn was painted, too. */
   get isSeen(): boolean {
-    return !this.isAhead;
+    return this.ahead === 0;
   }
 
   /** Draws at once what waits for a frame: what acts on the page is to find it as it was told to be. */
@@ -59,10 +59,8 @@ export class Frames {
       return;
     }
     this.isWanted = false;
-    if (!this.isAhead) {
-      this.isAhead = true;
-      this.clock.inFrame(() => this.clock.after(0, () => (this.isAhead = false)));
-    }
+    this.ahead += 1;
+    this.clock.inFrame(() => this.clock.after(0, () => (this.ahead -= 1)));
     this.draw();
   }
 
