@@ -109,7 +109,7 @@ async function extension(beside) {
   const bundles = join(STATE, "extension-tests");
   await rm(bundles, { recursive: true, force: true });
   await mkdir(bundles, { recursive: true });
-  const draws = await Promise.all(sources.map(async (path) => (await readFile(path, "utf8")).includes(' from "./dom"')));
+  const draws = await Promise.all(sources.map(async (path) => /"\.\/(dom|composing)"/.test(await readFile(path, "utf8"))));
   const entries = sources.filter((_, at) => !draws[at]).map((path) => ({ in: path, out: basename(path, ".ts") }));
   const drawing = sources.filter((_, at) => draws[at]);
   for (let from = 0; from < drawing.length; from += SHARING) {

@@ -48,6 +48,11 @@ export function opened(
   };
   const composer = new Composer(host, draft, attached);
   composer.update(reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) }).session, true);
+  return { composer, ...typingIn(composer), done, remembered, finding, list: listed.resolve };
+}
+
+/** What a user does in a composer's box, and the options that its menu offers. */
+export function typingIn(composer: Composer) {
   const box = composer.element.querySelector("textarea");
   assert.ok(box);
   const write = async (text: string) => {
@@ -61,5 +66,5 @@ export function opened(
     await settle();
   };
   const options = () => [...composer.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
-  return { composer, box, write, press, options, done, remembered, finding, list: listed.resolve };
+  return { box, write, press, options };
 }

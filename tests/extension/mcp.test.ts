@@ -1,6 +1,6 @@
 /** MCP servers in words, their resources after `@`, and their prompts among the commands. */
 
-import { settle } from "./dom";
+import "./dom";
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { newToTell, placeOf, stateInWords, toldInWords, trustQuestion } from "../../client-extension/src/mcp/serversText";
@@ -8,6 +8,7 @@ import type { McpResource, McpServer } from "../../client-extension/src/protocol
 import { Composer } from "../../client-extension/webview/dock/composer";
 import { OfferedResources, resourcesFor } from "../../client-extension/webview/dock/mentions";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
+import { typingIn } from "./composing";
 import { recordingActions } from "./recordingActions";
 import { snapshot } from "./samples";
 
@@ -141,20 +142,7 @@ function composer() {
   };
   const made = new Composer(host, "", []);
   made.update(reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot({}) }).session, true);
-  const box = made.element.querySelector("textarea");
-  assert.ok(box);
-  const write = async (text: string) => {
-    box.value = text;
-    box.setSelectionRange(text.length, text.length);
-    box.dispatchEvent(new window.Event("input"));
-    await settle();
-  };
-  const press = async (key: string) => {
-    box.dispatchEvent(new window.KeyboardEvent("keydown", { key, cancelable: true }));
-    await settle();
-  };
-  const options = () => [...made.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
-  return { box, write, press, options, done };
+  return { ...typingIn(made), done };
 }
 
 void describe("in the prompt box", () => {

@@ -1,7 +1,7 @@
 /** Which settings are in force, whatever a workspace writes. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { declaredIn, EXTENSION, type KnownSettings, sectionInForce, valueInForce } from "../../client-extension/src/declaredSettings";
@@ -75,4 +75,18 @@ test("what the user has set that is no setting is told to the server, and so is 
 test("the manifest is that of the extension that is asked for", () => {
   assert.equal(EXTENSION, `${manifest.publisher}.${manifest.name}`);
   assert.equal(declared.get("mcp.servers")?.scope, "machine");
+});
+
+test("no file but one reads settings of Ullage, as what a workspace wrote could be among them", () => {
+  const source = join(ROOT, "client-extension", "src");
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts") && name !== "settings.ts");
+  const reading = files.filter((name) => {
+    const text = readFileSync(join(source, name), "utf8");
+    return (
+      /getConfiguration\("ullage[^)]*\)\s*\.get\b/.test(text) ||
+      (text.includes('getConfiguration("ullage') && /\bsettings\s*\.get\b/.test(text))
+    );
+  });
+  assert.ok(files.length > 50);
+  assert.deepEqual(reading, []);
 });
